@@ -20,7 +20,7 @@ CORETYPE ?= Prescott
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean
+.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-privacy bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo $(addprefix --port ,$(PORT))
@@ -66,6 +66,9 @@ bench-data: $(VENV)/.tested
 
 bench-people: $(VENV)/.tested
 	$(BIN)/python benchmarks/people.py $(ARGUMENTS)
+
+bench-privacy: $(VENV)/.tested
+	$(BIN)/python benchmarks/privacy.py $(ARGUMENTS)
 
 bench-paper: $(VENV)/.installed
 	$(BIN)/python benchmarks/paper.py $(ARGUMENTS)

@@ -20,11 +20,15 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import key_presser
 import numpy as np
 import pandas as pd
+import real_crowds
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from page import machine, taken_with
 from rich.progress import track
@@ -134,7 +138,7 @@ def measured(tasks: Sequence[str], seeds: int, looks: Sequence[int]) -> dict[str
     jobs = [(task, name, way) for task in tasks for name in ("mixed", "careful") for way in WAYS]
     for task, name, way in track(jobs, "people"):
         crowd = CROWD if name == "mixed" else CAREFUL
-        runs = [run(task, way, crowd, seed, looks) for seed in range(seeds)]
+        runs = Parallel(2 if seeds > 1 else 1)(delayed(run)(task, way, crowd, seed, looks) for seed in range(seeds))
         errors = np.array([errors for errors, _ in runs])
         out.setdefault(task, {}).setdefault(name, {})[way] = {
             "errors": errors.mean(axis=0).tolist(),
@@ -143,7 +147,23 @@ def measured(tasks: Sequence[str], seeds: int, looks: Sequence[int]) -> dict[str
     return out
 
 
-def page(found: dict[str, Any], seeds: int) -> str:
+def campaign_task(task: str, seed: int, rows: int) -> key_presser.Task:
+    """Return a task as a campaign has it: classes have names."""
+    if task not in NUMBERS:
+        X, y, test, truth = CLASSES[task](seed)
+        return X[:rows], y[:rows].astype(str), test, truth.astype(str)
+    rng = np.random.default_rng(seed)
+    X, f = NUMBERS[task](rng, rows + _TEST)
+    return X[:rows], (f + 0.1 * rng.normal(size=len(f)))[:rows], X[rows:], f[rows:]
+
+
+def pressed(tasks: Sequence[str], answers: int, seeds: int) -> Sequence[str]:
+    """Return the section about somebody who presses keys at random."""
+    made = {task: partial(campaign_task, task) for task in tasks}
+    return key_presser.section(key_presser.measured(made, answers, seeds), answers, seeds)
+
+
+def page(found: dict[str, Any], seeds: int, *sections: Sequence[str]) -> str:
     """Return the document."""
     lines = [
         "# People who err", "",
@@ -177,7 +197,8 @@ def page(found: dict[str, Any], seeds: int) -> str:
     for task, crowds in found.items():
         by, of = (1000 * crowds["mixed"][way]["seconds"] for way in ("people", "nobody"))
         lines.append(f"| {task} | {by:.2f} | {of:.2f} |")
-    return "\n".join([*lines, "", "How the crowd is made: see the head of `benchmarks/people.py`.", ""])
+    more = [line for section in sections for line in section]
+    return "\n".join([*lines, "", *more, "How the crowd is made: see the head of `benchmarks/people.py`.", ""])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -190,11 +211,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tasks = [*NUMBERS, "digits", *(["pendigits"] if (DATA / "pendigits-train.parquet").exists() else [])]
     tasks = chosen.only.split(",") if chosen.only else tasks
     if chosen.quick:
-        print(page(measured(["sine", "digits"], 1, (30, 70)), 1))
+        real = real_crowds.section(DATA, 1, quick=True)
+        print(page(measured(["sine", "digits"], 1, (30, 70)), 1, pressed(["sine"], 40, 1), real))
         return 0
     found = measured(tasks, chosen.seeds, LOOKS)
     (HERE / "results" / "people.json").write_text(json.dumps(found, indent=1) + "\n")
-    (HERE.parent / "docs" / "people.md").write_text(page(found, chosen.seeds))
+    at_random = pressed([task for task in tasks if task != "pendigits"], 1000, 10)
+    real = real_crowds.section(DATA, chosen.seeds)
+    (HERE.parent / "docs" / "people.md").write_text(page(found, chosen.seeds, at_random, real))
     return 0
 
 

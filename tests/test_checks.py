@@ -12,22 +12,28 @@ from askone.labels.number import Real
 from askone.learners.abilities import (
     AsksAgain,
     AsksMany,
+    Blends,
     FindsRange,
     Forecasts,
     HasDeviation,
     HasInterval,
     HasProbabilities,
+    Hindsight,
+    KnowsPeople,
     Refits,
+    TellsJudged,
     TellsMany,
     is_patient,
 )
 from askone.learners.gradients import FullGradient
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
+from askone.learners.people.crowd import CrowdLearner
 from askone.learners.range_search import Calibrated
 from askone.learners.repeated.bisection import BisectedReal
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
+from askone.questions.base import ErrorRates
 from learner_samples import NAMES, five
 from refitting import FittedMean
 from samples import models, small_labels, small_rows
@@ -46,7 +52,7 @@ def claiming(inner, *abilities, **tricks):
         return method
 
     wanted = {name for ability in abilities for name in ability.__abstractmethods__}
-    wanted |= {"count", "to_arrays", "from_arrays"}
+    wanted |= {"count", "to_arrays", "from_arrays"} | ({"tell_asked"} if TellsJudged in abilities else set())
     names = (wanted | tricks.keys()) - {"columns", "width"}
     members = {name: passed(name) for name in names} | {name: getattr(inner, name) for name in wanted - names}
     kind = type("Claiming", abilities, {**members, "space": inner.space, "patient": is_patient(inner)})
@@ -98,6 +104,7 @@ LIKELY = SetLikelihoodLearner(Classes(NAMES), models()["linear"].features, scale
 AGAIN = BisectedReal(SGDLearner(Real(-2, 2), models()["linear"], FullGradient(Squared())), 0.2)
 RANGED = Calibrated(SGDLearner(Real(-1, 1), models()["linear"]), 5, at_most=5)
 FITS = FittedMean(Real(-2, 2), 2)
+CROWD = CrowdLearner(SURE)
 CLASSES = five(40)[1]
 
 
@@ -140,6 +147,18 @@ def unfitted(arrays):
     return replace(FITS.init(), bits=arrays["bits"])
 
 
+def in_sample(state, X, questions, answers):
+    return np.array([SURE.chance(state, x, question) for x, question in zip(X, questions, strict=True)])
+
+
+def misjudged(state, X, questions, answers, quiet):
+    return SURE.tell_judged(state, X, questions, answers, ~quiet)
+
+
+def double(state, x, question, answer, person):
+    return CROWD.tell_by(CROWD.tell(state, x, question, answer), x, question, answer, person)
+
+
 def unlike(state, x, question, answer):
     said, following = SURE.learnt_and_said(state, x, question, answer)
     return 1 - said + 0.1, following
@@ -172,6 +191,16 @@ def unlike(state, x, question, answer):
         (AGAIN, AsksAgain, {"revisit": counting_revisit}, "revisit counts"),
         (RANGED, FindsRange, {"range_at": moving_range}, "a range that was found has changed"),
         (SURE, TellsMany, {"tell_many": lambda s, X, q, a: SURE.tell_many(s, X, q, a[::-1])}, "another state"),
+        (SURE, Hindsight, {"hindsight": lambda s, X, q, a: np.full(len(X), 1.1)}, "a chance of"),
+        (SURE, Hindsight, {"hindsight": lambda s, X, q, a: np.full(len(X) - 1, 0.5)}, "hindsight has shape"),
+        (SURE, Hindsight, {"hindsight": in_sample}, "a part in its own"),
+        (SURE, Hindsight, {"relearnt": lambda s, X, q, a: SURE.init()}, "relearnt counts"),
+        (SURE, TellsJudged, {"tell_judged": misjudged}, "tell_judged gives another state"),
+        (CROWD, Blends, {"blend": lambda s: [("", 0.7)]}, "sum to 1, not"),
+        (CROWD, KnowsPeople, {"tell_by": double}, "than nobody's"),
+        (CROWD, KnowsPeople, {"people": lambda s: CROWD.people(s)[::-1]}, "people gave"),
+        (CROWD, KnowsPeople, {"slips": lambda s, who: ErrorRates(0.7, 0.7)}, "no rates of errors"),
+        (CROWD, KnowsPeople, {"unnamed": lambda s: s}, "a state without names"),
         (FITS, Refits, {"due": lambda s: FITS.count(s) > 5}, "just now"),
         (FITS, Refits, {"fit": lambda s: {"slope": np.array([float(next(_CALLS))])}}, "two different fits"),
         (FITS, Refits, {"adopt": lambda s, fit: FITS.adopt(s, {"slope": fit["slope"].__iadd__(1)})}, "changed the fit"),

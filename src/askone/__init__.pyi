@@ -1,5 +1,6 @@
 from . import checks as checks
 from . import datasets as datasets
+from . import people as people
 from . import privacy as privacy
 from . import theory as theory
 from .client.client import Client as Client

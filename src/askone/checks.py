@@ -29,16 +29,21 @@ from askone.labels.losses import Loss
 from askone.learners.abilities import (
     AsksAgain,
     AsksMany,
+    Blends,
     FindsRange,
     Forecasts,
     HasDeviation,
     HasInterval,
     HasProbabilities,
+    Hindsight,
+    KnowsPeople,
     Refits,
+    TellsJudged,
     TellsMany,
     able,
     ask_many,
     is_patient,
+    known,
     refitted,
 )
 from askone.learners.base import Learner
@@ -55,6 +60,7 @@ _RARE = 0.001 / 8  # of each of the eight bounds of an audit
 _AGAIN = 60  # answers about a row, after which a deviation must not be larger
 _SLACK = 1e-6  # a likelihood that is fitted anew moves a little
 _MOST = 1000  # questions about a row
+_LAST, _PART = 5, 0.95  # answers that are looked back at; what they may move of what they moved at sight
 _KEY = "a row"
 _R = TypeVar("_R")
 
@@ -137,7 +143,7 @@ def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int =
     and says the same of every label; tell is pure; a wrong answer or row is refused; the state
     survives a trip through arrays; many rows at once are the same as one after the other.  Whatever it claims of
     ``learners.abilities`` is checked, too: deviations, intervals, probabilities, forecasts, questions about a row
-    again, a range that is found, answers told at once, fits.
+    again, a range that is found, answers told at once, fits, chances in hindsight, people, shares of models.
     """
     rows, labels = as_rows(X, learner.columns), learner.space.labels(y)
     as_count(len(rows), "number of rows", 1)
@@ -324,6 +330,117 @@ def _check_many(learner: TellsMany[Any], state: Any, case: _Case) -> None:
         _require(same, "tell_many gives another state than tell, one by one")
 
 
+def _asked_in_turn(learner: Learner[Any], state: Any, case: _Case) -> tuple[Any, list[Question], list[bool]]:
+    """Return the state after an answer about each row, and the questions and answers."""
+    questions: list[Question] = []
+    bits = []
+    for i, x in enumerate(case.rows):
+        questions.append(learner.ask(state, x, case.drawn(learner, i)))
+        bits.append(bool(questions[-1].answer(case.labels[i])))
+        state = learner.tell(state, x, questions[-1], bits[-1])
+    return state, questions, bits
+
+
+def _check_hindsight(learner: Hindsight[Any], state: Any, case: _Case) -> None:
+    """Chances are chances, and an answer says less of itself than after it was learnt; all can be learnt anew."""
+    if learner.count(state):  # all its answers are wanted
+        return
+    first = max(1, len(case.rows) - _LAST)
+    before, asked, bits = _asked_in_turn(learner, state, _Case(case.rows[:first], case.labels, case.seed))
+    moved = np.zeros(2)
+    for n, x in enumerate(case.rows[first:], start=first):
+        questions = [*asked, learner.ask(before, x, case.drawn(learner, n))]
+        told = np.vstack([case.rows[:first], x[None]])
+        yes, no = (_looked_back(learner, before, told, questions, [*bits, bit]) for bit in (True, False))
+        if yes is not None and no is not None:
+            moved += np.abs(np.subtract(yes, no))
+    if not moved.any():
+        return
+    sight = moved[1] / _surest(learner, before, x, questions[-1])
+    _require(moved[0] <= _PART * sight + _SLACK, "an answer has a part in its own chance in hindsight")
+
+
+def _looked_back(
+    learner: Hindsight[Any], state: Any, X: Array, questions: list[Question], bits: list[bool]
+) -> tuple[float, float] | None:
+    """Tell the last answer; return its chance in hindsight and that after it was learnt, unless it is of classes."""
+    state = learner.tell(state, X[-1], questions[-1], bits[-1])
+    found = _pure(learner, state, partial(learner.hindsight, state, X, questions, bits), "hindsight")
+    again = _pure(learner, state, partial(learner.relearnt, state, X, questions, bits), "relearnt")
+    _require(learner.count(again) == len(X), "relearnt counts other answers")
+    _require_numbers(learner.predict(again, X), (len(X), learner.space.m), "what was learnt anew")
+    if found is None:
+        return None
+    _require_numbers(found, (len(X), *found.shape[1:]), "hindsight")
+    outside = found[(found < 0) | (found > 1 + 1e-9)]
+    _require(not len(outside), f"a chance of {outside[:1]} in hindsight is none")
+    if found.ndim == 1:
+        return float(found[-1]), learner.chance(state, X[-1], questions[-1])
+    _require(_close(found.sum(axis=1), np.ones(len(X))), "chances of classes in hindsight do not sum to 1")
+    return None
+
+
+def _surest(learner: Forecasts[Any], state: Any, x: Array, question: Question) -> float:
+    """Return how far a chance gets from even, twice: less than 1 where answers may be flipped."""
+    for _ in range(_MOST // 2):
+        state = learner.tell(state, x, question, True)
+    return 2 * learner.chance(state, x, question) - 1
+
+
+def _check_people(learner: KnowsPeople[Any], state: Any, case: _Case) -> None:
+    """One person is learnt from as nobody is; many at once as one by one; names can be taken out of a state."""
+    if learner.count(state):
+        return
+    nobody, questions, bits = _asked_in_turn(learner, state, case)
+    names: list[str | None] = ["ann", "bob", None]
+    people = [names[i % 3] for i in range(len(bits))]
+    alone = several = state
+    for x, question, bit, who in zip(case.rows, questions, bits, people, strict=True):
+        alone = _pure(learner, alone, partial(learner.tell_by, alone, x, question, bit, "ann"), "tell_by")
+        several = (
+            learner.tell(several, x, question, bit) if who is None else learner.tell_by(several, x, question, bit, who)
+        )
+    same = np.array_equal(learner.predict(alone, case.rows), learner.predict(nobody, case.rows))
+    _require(same, "one person's answers teach other things than nobody's")
+    together = learner.tell_many_by(state, case.rows, questions, bits, people)
+    same = _same(learner.to_arrays(several), learner.to_arrays(together))
+    _require(same, "tell_many_by gives another state than tell_by, one by one")
+    answers = {one.name: one.answers for one in _pure(learner, several, partial(learner.people, several), "people")}
+    wanted = {who: people.count(who) for who in dict.fromkeys(people) if who is not None}
+    _require(list(answers.items()) == list(wanted.items()), f"people gave {wanted}, not {answers}")
+    for who in (*wanted, "somebody new"):
+        slips = learner.slips(several, who)
+        _require(min(slips) >= 0 and slips.trust >= 0, f"{slips} are no rates of errors")
+    returned = learner.from_arrays(_copied(learner, several))
+    _require(learner.people(returned) == learner.people(several), "people change through arrays")
+    bare = _pure(learner, several, partial(learner.unnamed, several), "unnamed")
+    same = np.array_equal(learner.predict(bare, case.rows), learner.predict(several, case.rows))
+    _require(same and learner.people(bare) == [], "a state without names predicts otherwise, or has some")
+
+
+def _check_blend(learner: Blends[Any], state: Any, _: _Case) -> None:
+    shares = [share for _, share in _pure(learner, state, partial(learner.blend, state), "blend")]
+    fine = min(shares) >= 0 and abs(sum(shares) - 1) < 1e-9
+    _require(fine, f"shares of models must not be negative and sum to 1, not {shares}")
+
+
+def _check_judged(learner: TellsJudged[Any], state: Any, case: _Case) -> None:
+    """What is told at once is what ``tell`` and ``tell_asked`` give in turn, with what was predicted before each."""
+    _, questions, bits = _asked_in_turn(learner, state, case)
+    quiet, alone = np.arange(len(bits)) % 3 == 1, state
+    said, knew = [], []
+    for x, question, bit, asked in zip(case.rows, questions, bits, quiet, strict=True):
+        said.append(learner.predict(alone, x[None])[0])
+        knew.append(known(learner, alone))
+        alone = (learner.tell_asked if asked else learner.tell)(alone, x, question, bit)
+    look = partial(learner.tell_judged, state, case.rows, questions, bits, quiet)
+    found = _pure(learner, state, look, "tell_judged")
+    same = _same(learner.to_arrays(alone), learner.to_arrays(found.state))
+    _require(same, "tell_judged gives another state than tell and tell_asked, one by one")
+    _require(_close(found.said[quiet], np.array(said)[quiet]), "tell_judged says otherwise what was predicted")
+    _require(np.array_equal(found.known, knew), "tell_judged says otherwise how many answers were known")
+
+
 def _check_fits(learner: Refits[Any], state: Any, case: _Case) -> None:
     """A fit is pure, survives its bytes and may come late; with it a state is due no more, and goes through arrays."""
     if not _pure(learner, state, partial(learner.due, state), "due"):
@@ -354,6 +471,10 @@ _ABILITIES: dict[type[Learner[Any]], Callable[[Any, Any, _Case], None]] = {
     AsksAgain: _check_again,
     FindsRange: _check_range,
     TellsMany: _check_many,
+    Hindsight: _check_hindsight,
+    KnowsPeople: _check_people,
+    Blends: _check_blend,
+    TellsJudged: _check_judged,
 }
 
 

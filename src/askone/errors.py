@@ -15,6 +15,7 @@
     ├── BudgetSpent                            no question is left
     ├── LeaseLost                              a question that somebody else has by now
     ├── CampaignClosed                         nothing more is recorded
+    ├── NotPrivate                             it would tell more than a private campaign lets out
     ├── Diverged (also an ArithmeticError)     the steps were too long: the model's numbers mean nothing
     ├── InvalidFile (also a ValueError)        a saved model, a record or data that cannot be read
     ├── DownloadFailed (also an OSError)       data that could not be fetched, and how to fetch it by hand
@@ -108,6 +109,10 @@ class LeaseLost(AskoneError):
 
 class CampaignClosed(AskoneError):
     """A campaign records nothing more."""
+
+
+class NotPrivate(AskoneError):
+    """What was asked for would tell more of somebody than a private campaign lets out."""
 
 
 class Diverged(AskoneError, ArithmeticError):

@@ -70,6 +70,14 @@ def randomized(answer: bool, epsilon: float) -> bool:
     return as_flag(answer, "answer") != (secrets.randbelow(_MOST) < flip_probability(epsilon) * _MOST)
 
 
+def coin_toss() -> bool:
+    """Return what is sent instead of an answer by somebody who gives none: as private as any, and told from none.
+
+    Yes and no are as likely, which lies between what the two true answers make of them.
+    """
+    return bool(secrets.randbelow(2))
+
+
 @final
 class PrivacyBudget:
     """What somebody has spent: k answers of epsilon cost k epsilon, and beyond the budget nothing more is asked.

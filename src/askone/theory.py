@@ -43,21 +43,25 @@ def generic_factor(dimension: int, bound: float) -> float:
     return 2.0 * as_number(bound, "bound", 0.0, strict=True) * as_count(dimension, "dimension", 1)
 
 
-def bound(kappa: float, M: float, m: int, T: int) -> float:
+def bound(kappa: float, M: float, m: int, T: int, flip: float = 0.0) -> float:
     """Return Theorem 1: the mean excess risk after T questions is at most kappa M / (c2(m) sqrt(T)).
+
+    Where answers are flipped with the probability ``flip``, gradients are 1 / (1 - 2 flip) times as long, and so is
+    this: at epsilon-privacy (e^epsilon + 1) / (e^epsilon - 1) times, which so many times squared the answers make good.
 
     For E|phi(X)|^2 <= kappa^2, |theta*| <= M, the step of ``step`` and the average of
     theta_0 .. theta_{T-1}.  It grows as sqrt(m), not as m^{3/2}.
 
-    >>> bound(1.0, 1.0, 1, 100)
-    0.1
+    >>> bound(1.0, 1.0, 1, 100), bound(1.0, 1.0, 1, 400, flip=0.25)
+    (0.1, 0.1)
     """
     kappa, M = as_number(kappa, "kappa", 0.0, strict=True), as_number(M, "M", 0.0, strict=True)
-    return kappa * M / (c2(m) * math.sqrt(as_count(T, "T", 1)))
+    trust = 1.0 - 2.0 * as_number(flip, "flip", 0.0, 0.49)
+    return kappa * M / (trust * c2(m) * math.sqrt(as_count(T, "T", 1)))
 
 
 def step(kappa: float, M: float, T: int) -> float:
-    """Return Theorem 1's constant step M / (kappa sqrt(T)), in Algorithm 1's units.
+    """Return Theorem 1's constant step M / (kappa sqrt(T)), in Algorithm 1's units, which flips do not change.
 
     >>> step(1.0, 2.0, 400)
     0.1

@@ -22,6 +22,7 @@ ENDS = {
     "untuned": "| two moons |",
     "data": "| seven classes (made) |",
     "people": "How the crowd is made",
+    "privacy": "How the problems are made",
     "server": "No fault was found.",
     "trust": "## ",
     "drill": "Everybody was served.",

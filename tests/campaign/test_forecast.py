@@ -41,7 +41,7 @@ def test_answers_help(table, labels, measure, better):
     assert better * (middle[-1] - middle[0]) > 0
     record = found.to_json()
     assert json.loads(json.dumps(record, allow_nan=False)) == record
-    assert set(record) == {"points", "measure", "cost", "answers"}
+    assert set(record) == {"points", "measure", "cost", "answers", "people", "times"}
 
 
 def test_wrong_answers_hurt(table):
@@ -49,6 +49,28 @@ def test_wrong_answers_hurt(table):
     assert forecast(settings, table, 50, 0.1) == forecast(settings, table, 50, 0.1)  # no chance but that of the seeds
     ends = [forecast(settings, table, 400, flip).points[-1][2] for flip in (0.0, 0.4)]
     assert ends[0] < ends[1]
+
+
+def test_people_answer(table):
+    settings = Settings("A", Numbers(0, 100), RowSettings(learn=("x",)))
+    found = forecast(settings, table, 240, people="2 careful, 1 spammer")
+    assert found == forecast(settings, table, 240, people=["careful", "careful", "spammer"])
+    assert [one.name for one in found.people] == ["careful 1", "careful 2", "spammer 1"]
+    assert sum(one.answers for one in found.people) == pytest.approx(240, abs=2)  # means of three truths, rounded
+    assert [one.true for one in found.people] == [pytest.approx((right, right)) for right in (0.98, 0.98, 0.5)]
+    assert sum(found.people[2].found) < min(sum(one.found) for one in found.people[:2]) - 0.2
+    record = found.to_json()
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+
+
+def test_of_a_majority_nobody_is_known(table):
+    ask = AskSettings(overlap=3)
+    settings = Settings("A", Numbers(0, 100), RowSettings(learn=("x",)), ask=ask)
+    found = forecast(settings, table, 60, people="3 careful")
+    assert {one.found for one in found.people} == {None}
+    assert sum(one.answers for one in found.people) == 60
+    with pytest.raises(InvalidArgument, match="people must be at least 3"):
+        forecast(settings, table, 60, people="2 careful")
 
 
 def test_all_columns_and_one_order_without_rows(table):
@@ -86,12 +108,19 @@ def test_made_up_functions_are_scaled_and_smooth():
     assert np.ptp(alike) < 1e-12  # rows of one product may be summed in different orders
 
 
-@pytest.mark.parametrize(("argument", "value"), [("answers", 0), ("flip", 0.5), ("truth", "real")])
+@pytest.mark.parametrize(
+    ("argument", "value"), [("answers", 0), ("flip", 0.5), ("truth", "real"), ("people", "3 strangers")]
+)
 def test_bad_arguments(table, argument, value):
     given = {"answers": 10, "flip": 0.0, "truth": "synthetic", argument: value}
     with pytest.raises(InvalidArgument) as refused:
         forecast(Settings("A", Numbers(0, 1)), table, **given)
     assert refused.value.argument == argument
+
+
+def test_people_err_by_themselves(table):
+    with pytest.raises(InvalidArgument, match="flip must be"):
+        forecast(Settings("A", Numbers(0, 1)), table, 10, 0.1, people="2 careful")
 
 
 def test_there_are_no_more_answers_than_rows(tmp_path):

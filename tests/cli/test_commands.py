@@ -189,8 +189,8 @@ def test_notes_on_every_setting():
 
 def test_the_examples_in_a_file_can_be_used():
     text = commented(Settings("T", Numbers(0, 1, decimals=1)))
-    for name in ("budget", "per_person", "target", "price", "interval", "file", "key"):
-        changed = re.sub(rf"^# ({name} = .*)$", r"\1", text, flags=re.MULTILINE)
+    for name in ("budget", "per_person", "target", "price", "interval", "file", "key", "epsilon"):
+        changed = re.sub(rf"^# ({name} = .*)$", r"\1", text, count=1, flags=re.MULTILINE)
         assert changed != text, name
         assert Settings.from_toml(changed) != Settings.from_toml(text)
 
@@ -253,6 +253,20 @@ def test_simulate(capsys, here):
     out = capsys.readouterr().out
     assert "mean error in EUR" in out
     assert "40 answers, which is all that the rows give: 3 minutes of people's time, 2.00 EUR." in out
+    assert "5% of answers wrong" in out
+
+
+def test_simulate_with_people(capsys, here):
+    make("--out", "campaign.toml", "--budget", 40)
+    ask("simulate", "campaign.toml", "--people", "2 careful, 1 spammer")
+    out = capsys.readouterr().out
+    assert re.findall(r"(?:careful|spammer) \d", out) == ["careful 1", "careful 2", "spammer 1"]
+    assert "98 %" in out
+    assert "and people as above" in out.replace("\n", " ")
+    ask("simulate", "campaign.toml", "--people", "2 strangers", status=2)
+    assert "people must be such as" in capsys.readouterr().err
+    ask("simulate", "campaign.toml", "--people", "2 careful", "--flip", 0.1, status=2)
+    assert "--flip must be left out" in capsys.readouterr().err
 
 
 # -- taking ---------------------------------------------------------------------------------------

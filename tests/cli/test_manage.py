@@ -122,6 +122,24 @@ def test_answering_in_the_terminal(capsys, typing):
     assert "--as must be somebody who is not disabled" in capsys.readouterr().err
 
 
+def test_private_answers_in_the_terminal(capsys, typing, monkeypatch):
+    """What is typed is flipped before the store sees it; a skip is the toss of a coin; nothing is taken back."""
+    monkeypatch.setattr("askone.privacy.secrets.randbelow", lambda most: 0)  # always below: flipped, and a no
+    kind = ("--kind", "number", "--low", 0, "--high", 1000, "--set", "privacy.epsilon=1", "--set", "privacy.budget=3")
+    ask("new", "bikes.csv", *kind, "--gold", "price", "--name", "private")
+    typing("y", "u", "n", "s")
+    ask("label", "private", "--as", "Ann")
+    out = capsys.readouterr().out
+    assert "turned into its contrary by lot in 27% of cases" in out.replace("\n", " ")
+    assert "You have spent 0 of 3." in out.replace("\n", " ")
+    assert "in a private campaign an answer cannot be taken back" in out.replace("\n", " ")
+    assert "There is nothing left to ask you." in out
+    with closing(open_store("askone.db")) as store:
+        logged = [entry for entry in store.entries("private") if entry.event.kind == "answered"]
+        assert [entry.event.answer for entry in logged] == [False, True, False]
+        assert all(entry.took is None and entry.at % 60 == 0 for entry in logged)
+
+
 def test_people_before_there_are_any(capsys):
     ask("people", "bikes")
     assert "Nobody has answered yet: askone invite bikes makes a link." in capsys.readouterr().out

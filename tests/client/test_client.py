@@ -1,6 +1,9 @@
 """The client against a small server of the same shape: retries, errors, files."""
 
+import contextlib
+import itertools
 import json
+import random
 import socket
 import subprocess
 import sys
@@ -10,9 +13,11 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 
 import askone
+from askone import checks
 from askone.client.question import Posed
 from askone.errors import InvalidAnswer, InvalidArgument, RequestRefused, ServerUnavailable
 from askone.server.app import create_app
@@ -384,3 +389,83 @@ def test_a_whole_campaign_on_the_real_server(served, tmp_path):
         with pytest.raises(RequestRefused) as refused:
             client.status()
         assert refused.value.status == 404
+
+
+def test_a_private_campaign_on_the_real_server(served):
+    """The client flips: what crosses the wire is as private as it says, and the server never sees another bit."""
+    url, token, _ = served
+    sent = []
+
+    class Wire(httpx.HTTPTransport):
+        def handle_request(self, request):
+            if request.url.path.endswith("/answers"):
+                sent.append(json.loads(request.content))
+            return super().handle_request(request)
+
+    settings = {"title": "Drinks", "labels": {"kind": "order", "items": ["tea", "coffee", "milk"]}}
+    settings["privacy"] = {"epsilon": 1, "budget": 4}
+    with askone.Client(url, token, patience=10.0, transport=Wire()) as client:
+        client.create(settings, None, "private")
+        for wrong, said in (({"epsilon": -1}, "epsilon"), ({"epsilon": 1, "budget": 0.5}, "budget")):
+            with pytest.raises(RequestRefused, match=said):
+                client.create(settings | {"privacy": wrong}, None, "other")
+        question = client.ask()
+        assert (client.epsilon, client.spent) == (1.0, (0.0, 4.0))
+        for claimed in (2.0, None):  # a client that goes by another epsilon, or by none
+            with askone.Client(url, token, "private", patience=10.0, epsilon=claimed) as other:
+                other.ask()
+                other._serving["privacy"] = None
+                with pytest.raises(RequestRefused, match="epsilon must be 1"):
+                    other.tell(question, True)
+        assert client.status()["answers"] == 0
+        client.campaign = "private"
+        client.tell(client.ask(), True, took=3.0)
+        client.skip(client.ask())
+        assert client.spent == (2.0, 4.0)
+        for call in (client.undo, lambda: client.flag(client.ask(), "odd")):
+            with pytest.raises(RequestRefused, match="not_private"):
+                call()
+        assert [set(body) for body in sent] == [{"lease", "answer", "id", "epsilon"}] * 2
+        client.tell(client.ask(), True)
+        client.tell(client.ask(), True)
+        assert client.ask() is None
+        assert client.state == "done"
+        [person] = client.people()
+        assert person["privacy"] == {"epsilon": 1.0, "spent": 4.0, "budget": 4.0}
+
+
+def test_what_the_client_sends_is_as_private_as_it_says(client, desk, monkeypatch):
+    """By the bodies that a server receives, of numbers from a seed."""
+    lots = random.Random(3)
+    monkeypatch.setattr("askone.privacy.secrets.randbelow", lots.randrange)
+    client._epsilon, arrived = 1.0, []
+    monkeypatch.setattr(client, "_json", lambda method, path, body: arrived.append(body) or desk.serving())
+    places = itertools.count()
+
+    def mechanism(truth):
+        client.tell(replace(client_question(desk), lease=f"l{next(places)}"), truth)
+        return arrived[-1]["answer"]
+
+    checks.check_private(mechanism, 1.0, trials=5000)
+    with pytest.raises(AssertionError, match=r"is not 0\.8-private"):
+        checks.check_private(mechanism, 0.8, trials=5000)
+
+
+def client_question(desk):
+    return Posed.from_json(desk.question())
+
+
+def test_a_private_answer_that_is_told_again_is_the_same(client, desk):
+    client._epsilon = 1.0
+    question = client.ask()
+    desk.troubles = ["drop after"]
+    client.tell(question, True)
+    for truth in (True, False) * 5:
+        with contextlib.suppress(RequestRefused):
+            client.tell(question, truth)
+    sent = [json.loads(body) for _, path, body in desk.arrived if path.endswith("/answers")]
+    assert len(sent) == 12
+    assert all(body == sent[0] for body in sent)
+    for wrong in (0, -1, float("nan"), 31, "1"):
+        with pytest.raises(InvalidArgument, match="epsilon"):
+            askone.Client("http://127.0.0.1:9", "t", "c", epsilon=wrong)

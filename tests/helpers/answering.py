@@ -77,6 +77,8 @@ class Campaign:
         self.instructions = ""
         self.title = "Prices of flats"
         self.goal: int | None = None
+        self.epsilon: float | None = None  # by which the page is to flip answers
+        self.allowed: float | None = None  # what a person may spend
         self.language = "auto"
         self.practice: list[dict[str, Any]] = []  # questions with their answers
         self.lock = threading.Lock()
@@ -88,7 +90,7 @@ class Campaign:
             "name": "c", "title": self.title, "instructions": self.instructions, "kind": "number",
             "guidelines": parts(self.instructions, {"round.png": f"{API}/rows/3/image"}),
             "answers": ["yes", "no"], "mine": len(self.answers), "goal": self.goal, "total": None, "given": 0,
-            "language": self.language, "practice": self.practice})  # fmt: skip
+            "language": self.language, "practice": self.practice, "privacy": self.privacy()})  # fmt: skip
         site.on(
             "GET",
             f"{API}/rows/(\\d+)/image",
@@ -108,6 +110,11 @@ class Campaign:
     def answers(self) -> list[bool]:
         return [body["answer"] for path, body in self.log if path == "answers"]
 
+    def privacy(self) -> dict[str, Any] | None:
+        if self.epsilon is None:
+            return None
+        return {"epsilon": self.epsilon, "spent": self.epsilon * len(self.answers), "budget": self.allowed}
+
     def question(self, n: int, yes: bool) -> dict[str, Any]:
         return {"lease": f"lease-{n}", "number": n, "expires_in": 60.0, **self.make(n, yes)}
 
@@ -121,7 +128,7 @@ class Campaign:
         return {
             "state": self.state, "mine": len(self.answers), "left": max(0, self.budget - len(self.answers)),
             "undoable": len(self.trail) - 1, "duplicate": duplicate, "question": question if asks else None,
-            "ahead": ahead if asks and self.look else None,
+            "ahead": ahead if asks and self.look else None, "privacy": self.privacy(),
         }  # fmt: skip
 
     def _serve(self, call: Call) -> Any:

@@ -42,6 +42,13 @@ def answering(page: Any, site: Site) -> Iterator[str]:
     page.goto(site.url + "/answer/c")
     page.click("#help-close")
     yield "answer: practice"
+    campaign.practice, campaign.epsilon, campaign.allowed = [], 1.0, 5.0
+    page.goto(site.url + "/answer/c")
+    page.wait_for_selector("#private:not([hidden])")
+    yield "answer: consent"
+    page.click("#help-close")
+    yield "answer: private"
+    campaign.epsilon = None
     campaign.instructions, campaign.practice, campaign.make = "", [], lambda n, yes: QUESTIONS["picture"]()
     page.goto(site.url + "/answer/c")
     page.click(".closer")

@@ -192,8 +192,12 @@ def test_from_a_file_to_a_campaign(alone, tmp_path):
     refused = manager.post(f"{API}/uploads/{upload['upload']}/preview", json={"settings": wrong})
     assert code(refused, 422) == "invalid"
     assert refused.json()["error"]["argument"] == "labels.high"
-    told = ok(manager.post(f"{API}/uploads/{upload['upload']}/forecast", json={"settings": settings, "answers": 20}))
+    asked = {"settings": settings, "answers": 20, "people": "1 careful, 1 spammer"}
+    told = ok(manager.post(f"{API}/uploads/{upload['upload']}/forecast", json=asked))
     assert told["points"][-1][0] == 20
+    assert [one["name"] for one in told["people"]] == ["careful 1", "spammer 1"]
+    refused = manager.post(f"{API}/uploads/{upload['upload']}/forecast", json={**asked, "people": "1 stranger"})
+    assert refused.json()["error"]["argument"] == "people"
     made = ok(manager.post(f"{API}/campaigns", json={"settings": settings, "upload": upload["upload"]}), 201)
     assert made == {"name": "house-prices"}
     assert code(manager.post(f"{API}/uploads/{upload['upload']}/preview", json={"settings": settings}), 404)

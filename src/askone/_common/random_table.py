@@ -22,7 +22,7 @@ else:
 
 
 # What a draw is for; streams of different purposes never share numbers.
-ASK, FLIP, SKIP, DESIGN, ORDER, TIES, CHOICE, POOL, ROLE, EXAM, KEEP, DRAW, INTERVAL = range(13)
+ASK, FLIP, SKIP, DESIGN, ORDER, TIES, CHOICE, POOL, ROLE, EXAM, KEEP, DRAW, INTERVAL, PERSON = range(14)
 _WORDS = 4  # a Philox counter yields four doubles
 _CHUNK = 1 << 14
 

@@ -46,8 +46,9 @@ from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import has_picture, shown_fields
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
-from askone.learners.abilities import KnowsPeople
+from askone.learners.abilities import KnowsPeople, unnamed
 from askone.learners.person import rates_to_json
+from askone.privacy import flip_probability
 from askone.questions.base import Question
 from askone.session.checkpoints import Fit
 from askone.store.entries import Entry
@@ -137,7 +138,9 @@ class Campaign:
         ask = self._first_settings.ask
         pool = RowPool(self._begun.seed, ask.exam_share, ask.per_row)
         fits = partial(self.store.fit, self.name)
-        return Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool, fits)
+        epsilon = self._first_settings.privacy.epsilon
+        flip = 0.0 if epsilon is None else flip_probability(epsilon)
+        return Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool, fits, flip)
 
     def _check(self, number: int) -> None:
         """Refuse another campaign that was made under the name of this one after it was deleted."""
@@ -299,7 +302,7 @@ class Campaign:
 
     def may_ask(self, person: str) -> bool:
         """Return whether there may be a question for somebody."""
-        projection, most = self.projection, self.settings.ask.per_person
+        projection, most = self.projection, self.settings.per_person
         if projection.status != "running" or person in projection.excluded or dashboard.finished(projection):
             return False
         return most is None or projection.person(person).answers < most
@@ -327,14 +330,17 @@ class Campaign:
     # -- looking ----------------------------------------------------------------------------------
 
     def model(self) -> OneBitEstimator:
-        """Return the model as it is now: predict with it (from raw columns), save it, go on asking elsewhere."""
+        """Return the model as it is now: predict with it (from raw columns), save it, go on asking elsewhere.
+
+        It knows of nobody who answered, so that it can be given away.
+        """
         estimator, encoder = building.unpack(self._packed)
         if encoder is not None:
             estimator.read_tables(encoder)
         with self._lock:
             self._catch_up()
             stream, projection = estimator.stream_, self.projection
-            stream.state, stream.asked = projection.state, projection.numbers
+            stream.state, stream.asked = unnamed(projection.learner, projection.state), projection.numbers
             keys = {asking.position for asking in projection.asked.values()}
         if not self.rowless:
             for start in range(0, len(keys), 1000):
@@ -443,6 +449,7 @@ class Campaign:
             agreement, learner = self.projection.agreement(), self.projection.learner
             known = learner.people(self.projection.state) if isinstance(learner, KnowsPeople) else []
             rates = {one.name: rates_to_json(one) for one in known} if len(known) > 1 else {}
+            privacy = self.settings.privacy
             return [
                 {
                     "id": who,
@@ -451,6 +458,7 @@ class Campaign:
                     "agreement_of": agreement.get(who, (0, 0))[1],
                     "rates": rates.get(who),
                     "excluded": who in self.projection.excluded,
+                    "privacy": privacy.spent(person.answers),
                 }
                 for who, person in self.projection.people.items()
             ]

@@ -19,6 +19,7 @@ a simple truth is learnt sooner.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, final
 
@@ -33,6 +34,9 @@ from askone.campaign.tables.base import Table
 from askone.features.kernels import median_distance
 from askone.features.layout import RowLayout
 from askone.features.scaling import Scaler
+from askone.learners.person import Person
+from askone.people import People, SimulatedCrowd, as_people
+from askone.privacy import answers_needed, with_slips
 from askone.session.oracle import Oracle
 from askone.session.simulation import checkpoints, simulate
 
@@ -59,6 +63,20 @@ class Cost:
 
 @final
 @dataclass(frozen=True)
+class RehearsedPerson:
+    """How often somebody was right where yes was true and where no was, beside what was found; means of all truths.
+
+    ``found`` is None where nothing is: several answer each question, or the learner knows nobody.
+    """
+
+    name: str
+    answers: int
+    true: tuple[float, float]
+    found: tuple[float, float] | None
+
+
+@final
+@dataclass(frozen=True)
 class Forecast:
     """Errors (or shares) against answers: (answers, lowest, middle, highest) of a few made-up truths."""
 
@@ -67,37 +85,55 @@ class Forecast:
     cost: Cost
     answers: int
     """How many there will be: not more than the rows give."""
+    people: tuple[RehearsedPerson, ...] = ()
+    times: float = 1.0
+    """How many times the answers it takes that they are private."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        points = [list(point) for point in self.points]
-        return {"points": points, "measure": self.measure, "cost": asdict(self.cost), "answers": self.answers}
+        points, people = [list(point) for point in self.points], [_plain(one) for one in self.people]
+        plain = {"measure": self.measure, "cost": asdict(self.cost), "answers": self.answers, "times": self.times}
+        return {"points": points, "people": people, **plain}
+
+
+def _plain(one: RehearsedPerson) -> dict[str, Any]:
+    return asdict(one) | {"true": list(one.true), "found": None if one.found is None else list(one.found)}
 
 
 def forecast(
-    settings: Settings, table: Table | None, answers: int, flip: float = 0.0, truth: str = "synthetic"
-) -> Forecast:
-    """Rehearse a campaign of so many answers, of which a share ``flip`` is wrong; see the module."""
+    settings: Settings, table: Table | None, answers: int, flip: float = 0.0, truth: str = "synthetic",
+    people: People | None = None,
+) -> Forecast:  # fmt: skip
+    """Rehearse a campaign of so many answers, of which a share ``flip`` is wrong; see the module.
+
+    Instead of ``flip``, ``people`` may say who answers (see ``askone.people``); each question goes to ``ask.overlap``
+    of them by lot.
+    """
     as_choice(truth, "truth", ("synthetic",))
     as_count(answers, "answers", 1)
-    as_number(flip, "flip", 0.0, 0.49)
+    as_number(flip, "flip", 0.0, 0.49 if people is None else 0.0)
+    habits = None if people is None else as_people(people)
     rows, ask = None, settings.ask
     if table is not None:
         if not settings.is_rowless(table.rows):
             answers = min(answers, _most_answers(settings, table, 2 if ask.overlap == "auto" else ask.people))
         sample, encoder = encoded_sample(with_columns(settings, table), table, whole=False)
         rows = _main_directions(_in_numbers(sample.astype(np.float64)[:_MOST_ROWS], encoder.layout))
-    people = float(ask.people)
+    each = float(ask.people)
     if table is not None and ask.overlap == "auto":  # second opinions, when all rows have had a first
-        people = max(1.0, answers / _most_answers(settings, table, 1))
+        each = max(1.0, answers / _most_answers(settings, table, 1))
     # Questions from gold teach nothing, and several answers to one question are one lesson, less often wrong.
-    per_lesson = people / (1.0 - ask.gold_share)
+    per_lesson = each / (1.0 - ask.gold_share)
     rehearsed = min(answers, settings.labels.rehearsed)
     lessons = max(1, int(rehearsed / per_lesson))
-    wrong = _wrong_together(flip, ask.people)
+    epsilon = settings.privacy.epsilon
+    times, wrong = (1.0, flip) if epsilon is None else (answers_needed(epsilon), with_slips(epsilon, flip))
+    once, wrong = wrong, _wrong_together(wrong, ask.people)
     if ask.overlap == "auto":  # where somebody erred, two others are asked
-        wrong += (people - 1.0) * (_wrong_together(flip, 3) - flip)
-    curves = [_rehearsed(settings, rows, lessons, wrong, seed) for seed in range(TRUTHS)]
+        wrong += (each - 1.0) * (_wrong_together(once, 3) - once)
+    crowds = [None if habits is None else SimulatedCrowd(habits, seed, ask.people) for seed in range(TRUTHS)]
+    runs = [_rehearsed(settings, rows, lessons, wrong, crowd, seed) for seed, crowd in enumerate(crowds)]
+    curves = [curve for curve, _ in runs]
     points = []
     for place, (count, _) in enumerate(curves[0]):
         values = sorted(curve[place][1] for curve in curves)
@@ -105,7 +141,23 @@ def forecast(
         points.append((asked, values[0], values[len(values) // 2], values[-1]))
     price = None if ask.price is None else ask.price * answers
     cost = Cost(price, ask.currency, ask.seconds * answers / 3600)
-    return Forecast(tuple(points), settings.labels.forecast_measure, cost, answers)
+    met = [(crowd.people(), found) for crowd, (_, found) in zip(crowds, runs, strict=True) if crowd is not None]
+    return Forecast(tuple(points), settings.labels.forecast_measure, cost, answers, _met(met), times)
+
+
+def _met(runs: list[tuple[list[Person], dict[str, Person]]]) -> tuple[RehearsedPerson, ...]:
+    """Return each person's true rates beside those that were found, as means of some runs."""
+    met = []
+    for each in zip(*(true for true, _ in runs), strict=True):
+        name, answers = each[0].name, round(np.mean([one.answers for one in each]))
+        found = [found[name] for _, found in runs if name in found]
+        met.append(RehearsedPerson(name, answers, _right(each), _right(found) if found else None))
+    return tuple(met)
+
+
+def _right(people: Sequence[Person]) -> tuple[float, float]:
+    sensitivity, specificity = np.mean([(one.sensitivity, one.specificity) for one in people], axis=0).tolist()
+    return sensitivity, specificity
 
 
 def _most_answers(settings: Settings, table: Table, people: int) -> int:
@@ -140,8 +192,10 @@ def _wrong_together(flip: float, people: int) -> float:
     return sum(term * (1.0 if 2 * k > people else 0.5 if 2 * k == people else 0.0) for k, term in enumerate(terms))
 
 
-def _rehearsed(settings: Settings, rows: Array | None, lessons: int, flip: float, seed: int) -> list[tuple[int, float]]:
-    """Return errors at some numbers of answers, for one truth."""
+def _rehearsed(
+    settings: Settings, rows: Array | None, lessons: int, flip: float, crowd: SimulatedCrowd | None, seed: int
+) -> tuple[list[tuple[int, float]], dict[str, Person]]:
+    """Return errors at some numbers of answers, for one truth, and what was found of people."""
     random = np.random.default_rng([seed, 7])
     lively = replace(settings, learner=replace(settings.learner, seed=seed))
     estimator = make_estimator(lively, rows, _FEATURES)
@@ -152,7 +206,9 @@ def _rehearsed(settings: Settings, rows: Array | None, lessons: int, flip: float
     labels, error = settings.labels.truth(lambda outputs: smooth(X, outputs, random), X, order, test, random)
     at = [n for n in checkpoints(lessons, 6) if n >= _FIRST_POINT or n == lessons]
     oracle, evaluate = Oracle(labels, flip=flip, seed=seed), lambda z: error(learner.space, z)
-    return simulate(learner, X[order], oracle, seed=seed, at=at, test=X[test], evaluate=evaluate).curve
+    run = simulate(learner, X[order], oracle, seed=seed, at=at, test=X[test], evaluate=evaluate, people=crowd)
+    estimator.stream_.state = run.state
+    return run.curve, estimator.people_
 
 
 def smooth(X: Array, outputs: int, random: np.random.Generator) -> Array:

@@ -22,7 +22,8 @@ from askone.campaign.output.views import picture_of, shown_fields
 from askone.cli.console import counted, number, say
 from askone.cli.files import known_store
 from askone.client.question import Posed
-from askone.errors import AskoneError, InvalidArgument, UnknownQuestion
+from askone.errors import AskoneError, InvalidArgument, NotPrivate, UnknownQuestion
+from askone.privacy import coin_toss, flip_probability, randomized
 from askone.questions.base import yes_or_no
 from askone.server.security.tokens import new_id
 from askone.store.store import Store
@@ -73,13 +74,26 @@ class Desk:
         return None if found is None else found[1]
 
     def tell(self, question: Posed, answer: bool) -> None:
-        """Answer it."""
-        took = time.monotonic() - self._began
-        self._serve(Answer(self._person, question.lease, answer, new_id("a"), took))
+        """Answer it; to a private campaign, flipped here, before the store or the log see it."""
+        if self.epsilon is not None:
+            self._tell(question, randomized(answer, self.epsilon), None)
+        else:
+            self._tell(question, answer, time.monotonic() - self._began)
+
+    def _tell(self, question: Posed, answer: bool, took: float | None) -> None:
+        self._serve(Answer(self._person, question.lease, answer, new_id("a"), took, self.epsilon))
+
+    @property
+    def epsilon(self) -> float | None:
+        """By which answers are made private."""
+        return self.campaign.settings.privacy.epsilon
 
     def skip(self, question: Posed) -> None:
-        """Leave it."""
-        self._serve(Skip(self._person, question.lease, new_id("s")))
+        """Leave it; in a private campaign by the toss of a coin."""
+        if self.epsilon is not None:
+            self._tell(question, coin_toss(), None)
+        else:
+            self._serve(Skip(self._person, question.lease, new_id("s")))
 
     def undo(self) -> None:
         """Take back the last answer or skip."""
@@ -93,7 +107,8 @@ class Desk:
 
     def rates(self) -> dict[str, Any]:
         """Return what is known of this person's answers, as of everybody's."""
-        return next((one for one in self.campaign.people() if one["id"] == self._person), {"answers": 0})
+        found = (one for one in self.campaign.people() if one["id"] == self._person)
+        return next(found, {"answers": 0, "privacy": self.campaign.settings.privacy.spent(0)})
 
     def _serve(self, request: Request) -> None:
         [result] = self.campaign.serve([request], time.time())
@@ -127,6 +142,8 @@ def run_label(chosen: argparse.Namespace, console: Console) -> int:
         desk = Desk(store, chosen.name, _person(store, chosen.name, chosen.person or getpass.getuser()))
         if desk.campaign.settings.question.instructions:
             say(console, desk.campaign.settings.question.instructions)
+        if desk.epsilon is not None:
+            say(console, _consent(desk.epsilon, desk.rates()["privacy"]))
         say(console, "y: yes (or the first), n: no (or the second), s: skip, u: undo, q: quit")
         try:
             while (question := desk.ask()) is not None:
@@ -138,6 +155,16 @@ def run_label(chosen: argparse.Namespace, console: Console) -> int:
             desk.leave()
         say(console, f"{counted(desk.rates()['answers'], 'answer')} of yours in {desk.campaign.title}.")
     return 0
+
+
+def _consent(epsilon: float, ledger: Mapping[str, Any] | None) -> str:
+    """Return what somebody should know whose answers are private."""
+    pi, spent, budget = flip_probability(epsilon), ledger["spent"] if ledger else 0.0, ledger and ledger["budget"]
+    said = (
+        f"Answers are private: each is turned into its contrary by lot in {pi:.0%} of cases before it is recorded "
+        f"(epsilon = {epsilon:g}); to skip is to toss a coin.  That you answered, and when, is recorded."
+    )
+    return said if budget is None else f"{said}  You have spent {spent:g} of {budget:g}."
 
 
 def _answered(desk: Desk, question: Posed, console: Console) -> bool:
@@ -158,7 +185,7 @@ def _answered(desk: Desk, question: Posed, console: Console) -> bool:
         if typed.lower() in ("u", "undo"):
             try:
                 desk.undo()
-            except UnknownQuestion as error:
+            except (UnknownQuestion, NotPrivate) as error:
                 say(console, f"{error}.")
                 continue
             return True

@@ -51,6 +51,9 @@ def from_options(chosen: argparse.Namespace, suggested: Settings | None, declare
     record.setdefault("question", {}).update(_given(wording=chosen.wording))
     for pair in chosen.set:
         _put(record, pair)
+    asked_for = declared or any(pair.startswith("ask.gold_share") for pair in chosen.set)
+    if not asked_for and record.get("privacy", {}).get("epsilon") is not None:
+        record["ask"]["gold_share"] = 0.0  # whoever answers in private is not measured by what is known
     return Settings.from_json(record)
 
 

@@ -15,8 +15,10 @@ from askone.campaign.forecast import TRUTHS, Forecast, forecast
 from askone.cli.console import number, say
 from askone.cli.new import toml_settings
 from askone.cli.settings_file import table_of
+from askone.errors import InvalidArgument
 
 _ANSWERS = 1000  # that are rehearsed where there is no budget
+_FLIP = 0.05
 
 
 def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
@@ -25,13 +27,21 @@ def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
     settings = toml_settings(path)
     table = table_of(settings, path)
     answers = settings.ask.budget or _ANSWERS if chosen.answers is None else as_count(chosen.answers, "--answers", 1)
-    as_number(chosen.flip, "--flip", 0.0, 0.49)
+    if chosen.people is not None and chosen.flip is not None:
+        raise InvalidArgument("--flip", "left out where --people says who errs", chosen.flip)
+    flip = as_number(_FLIP if chosen.flip is None else chosen.flip, "--flip", 0.0, 0.49)
+    flip = flip if chosen.people is None else 0.0
     with Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console) as progress:
         bar = progress.add_task("rehearsing", total=None)
-        found = forecast(settings, table, answers, chosen.flip)
+        found = forecast(settings, table, answers, flip, people=chosen.people)
         progress.update(bar, total=1, completed=1)
     console.print(forecast_table(settings.title, found, settings.labels.is_share))
-    say(console, _cost(answers, chosen.flip, found))
+    if found.people:
+        console.print(people_table(found))
+    say(console, _cost(answers, "people as above" if found.people else f"{flip:.0%} of answers wrong", found))
+    if settings.privacy.epsilon is not None:
+        times = f"epsilon = {settings.privacy.epsilon:g} costs {found.times:.1f} times the answers"
+        say(console, f"Answers are private: {times} of a campaign that is not.")
     return 0
 
 
@@ -45,7 +55,19 @@ def forecast_table(title: str, found: Forecast, share: bool) -> ShownTable:
     return shown
 
 
-def _cost(answers: int, flip: float, found: Forecast) -> str:
+def people_table(found: Forecast) -> ShownTable:
+    """Return how often each of the people was right, and what the model found out about it."""
+    shown = ShownTable(title=Text("How often they are right, and how often the model thinks so"))
+    for column in ("person", "answers", "where yes is true", "found", "where no is true", "found"):
+        shown.add_column(column, justify="left" if column == "person" else "right")
+    for one in found.people:
+        rates = zip(one.true, one.found or (None, None), strict=True)
+        cells = ["not known" if rate is None else number(rate, True) for pair in rates for rate in pair]
+        shown.add_row(one.name, f"{one.answers:,}", *cells)
+    return shown
+
+
+def _cost(answers: int, errors: str, found: Forecast) -> str:
     money = "" if found.cost.price is None else f", {found.cost.price:,.2f} {found.cost.currency}".rstrip()
     minutes = 60 * found.cost.hours
     time_taken = f"{found.cost.hours:.1f} hours" if minutes >= 90 else f"{max(1, round(minutes))} minutes"
@@ -53,5 +75,5 @@ def _cost(answers: int, flip: float, found: Forecast) -> str:
     said = f"{found.answers:,} answers{all_there_are}: {time_taken} of people's time{money}."
     return (
         f"{said}\nA rehearsal: {TRUTHS} made-up truths over your rows, which depend on the columns smoothly, and "
-        f"{flip:.0%} of answers wrong.  If your columns say less about the labels, the campaign does worse."
+        f"{errors}.  If your columns say less about the labels, the campaign does worse."
     )

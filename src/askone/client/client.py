@@ -24,6 +24,7 @@ from askone._common.atomic_write import atomic_write
 from askone._common.validate import as_choice, as_number
 from askone.client.question import Posed, Record
 from askone.errors import AskoneError, InvalidArgument, MissingExtra, RequestRefused, ServerUnavailable
+from askone.privacy import as_epsilon, coin_toss, randomized
 from askone.questions.base import yes_or_no
 
 try:
@@ -51,6 +52,9 @@ class Client:
 
     ``timeout`` is for one request, ``patience`` how long a request that fails on its way is repeated, in seconds;
     five at most while nobody was met at the address at all.
+
+    Answers to a private campaign are flipped here (see ``askone.privacy``), by the campaign's epsilon; with an
+    ``epsilon`` by this one, whatever the server says: a campaign that has another refuses them.
     """
 
     def __init__(
@@ -61,6 +65,7 @@ class Client:
         *,
         timeout: float = 30.0,
         patience: float = 60.0,
+        epsilon: float | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         if not url.startswith(("http://", "https://")):
@@ -70,6 +75,8 @@ class Client:
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         # Redirects are not followed: a token goes where it was meant to go.
         self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, transport=transport)
+        self._epsilon = None if epsilon is None else as_epsilon(epsilon)
+        self._private: Record = {}
         self._serving: Record | None = None
         self._began = 0.0
         self._met = False
@@ -105,12 +112,39 @@ class Client:
         took = time.monotonic() - self._began if took is None else as_number(took, "took", 0.0)
         known = isinstance(answer, str) and answer in question.answers
         bit = answer == question.answers[0] if known else yes_or_no(answer)
-        self._serve("answers", {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took})
+        if self.epsilon is None:
+            self._serve("answers", {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took})
+        else:
+            self._tell_privately(question, randomized(bit, self.epsilon))
+
+    @property
+    def epsilon(self) -> float | None:
+        """By which answers are flipped before they are sent; None: they are not."""
+        privacy = (self._serving or {}).get("privacy")
+        return self._epsilon if self._epsilon is not None or privacy is None else float(privacy["epsilon"])
+
+    @property
+    def spent(self) -> tuple[float, float | None]:
+        """What the holder of the token has spent of their privacy in this campaign, and of how much (None: any)."""
+        privacy = (self._serving or {}).get("privacy") or {"spent": 0.0, "budget": None}
+        return privacy["spent"], privacy["budget"]
+
+    def _tell_privately(self, question: Posed, bit: bool) -> None:
+        """Send a bit that was made private, and no time; told again, the question has the bit that it had."""
+        if self._private.get("lease") != question.lease:
+            self._private = {"lease": question.lease, "answer": bit, "id": _new_id(), "epsilon": self.epsilon}
+        self._serve("answers", self._private)
 
     def skip(self, question: Posed, reason: str = "skip") -> None:
-        """Leave a question; with the reason "cannot tell" nobody else is asked either."""
+        """Leave a question; with the reason "cannot tell" nobody else is asked either.
+
+        In a private campaign the toss of a coin is sent, so that nobody can tell.
+        """
         as_choice(reason, "reason", ("skip", "cannot tell"))
-        self._serve("skips", {"lease": question.lease, "id": _new_id(), "reason": reason})
+        if self.epsilon is None:
+            self._serve("skips", {"lease": question.lease, "id": _new_id(), "reason": reason})
+        else:
+            self._tell_privately(question, coin_toss())
 
     def flag(self, question: Posed, reason: str) -> None:
         """Say that something is wrong with a question or its row; it stays open."""

@@ -32,6 +32,7 @@ from askone.learners.abilities import AsksAgain, KnowsPeople, is_patient
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.learners.person import Person
+from askone.people import People, SimulatedCrowd, as_crowd
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
 from askone.session import replay, row_selection
@@ -239,21 +240,22 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
 
     # -- simulation -------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: Any, *, progress: bool = False) -> Self:
+    def fit(self, X: ArrayLike, y: Any, *, progress: bool = False, people: People | None = None) -> Self:
         """Simulate: y is hidden behind an oracle, which answers one question per row, in order.
 
         y may be an ``Oracle`` itself: one that flips, or skips, or has counted before.  ``progress`` shows a bar.
+        ``people`` answer in its stead, "4 careful, 1 spammer" for instance, by their names (see ``askone.people``).
         """
         if y is None:
             raise InvalidArgument("y", "labels or an Oracle (requires y to be passed, but the target y is None)", y)
         with self._all_or_nothing():
-            self._simulate(X, y, as_flag(progress, "progress"))
+            self._simulate(X, y, as_flag(progress, "progress"), people)
         return self
 
     def _look_at(self, y: Any, space: Space) -> None:
         """Warn of labels that cannot be learnt."""
 
-    def _simulate(self, X: ArrayLike, y: Any, shown: bool) -> None:
+    def _simulate(self, X: ArrayLike, y: Any, shown: bool, people: People | None) -> None:
         rows, oracle, space = self._hidden(X, y)
         stream = self._begin(rows, space, len(rows), keep=self.keep_log is True)
         left = None if stream.budget is None else stream.budget.left
@@ -265,14 +267,17 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
         judge = None if isinstance(y, Oracle) else judge_of(space, self._declared(), rows, y)
         with bar(shown, most) as advance:
             watch = FitWatch(judge, most or len(rows), advance)
-            self._ask_all(stream, rows, oracle, most, watch)
+            self._ask_all(stream, rows, oracle, most, watch, as_crowd(people, stream.seed))
         self._curve = watch.curve()
 
-    def _ask_all(self, stream: Stream, rows: Array, oracle: Oracle, most: int | None, watch: FitWatch) -> None:
+    def _ask_all(
+        self, stream: Stream, rows: Array, oracle: Oracle, most: int | None, watch: FitWatch,
+        crowd: SimulatedCrowd | None,
+    ) -> None:  # fmt: skip
         rule = row_selection.as_rule(self.select)
         if rule is not None:
             row_selection.as_forecasting(stream.learner)
-            from_pool(stream, rows, oracle, rule, most or len(rows), watch.look)
+            from_pool(stream, rows, oracle, rule, most or len(rows), watch.look, crowd)
             return
         again = self.resample or self._revisits()
         # Rows that are known already are passed over: draw more of them than there are questions.
@@ -281,10 +286,11 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
         if order is None:
             warn_of_sorted(rows)
         if self.keep_log:  # question by question: compiled blocks keep less of a question than a log must
-            in_order(stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most, watch.look)
+            numbers = range(len(rows)) if order is None else order.tolist()
+            in_order(stream, rows, oracle, numbers, most, watch.look, crowd)
             return
         simulation = simulate(
-            stream.learner, rows, oracle, seed=stream.seed, order=order, questions=most, **watch.judging
+            stream.learner, rows, oracle, seed=stream.seed, order=order, questions=most, people=crowd, **watch.judging
         )
         stream.state, stream.asked, watch.points = simulation.state, simulation.asked, simulation.curve
         if stream.budget is not None:

@@ -200,6 +200,10 @@ class KnowsPeople(Learner[S]):
     def people(self, state: S) -> list[Person]:
         """Return what is known of each person, in the order in which they came."""
 
+    @abstractmethod
+    def unnamed(self, state: S) -> S:
+        """Return a state that predicts the same and knows of nobody: neither who they are, nor who answered what."""
+
 
 # -- how it asks --------------------------------------------------------------------------------------
 
@@ -399,7 +403,7 @@ def relearnt(
 
 def space_at(learner: Learner[Any], state: Any) -> Space | None:
     """Return the labels as they are known at a state; None while their range is sought."""
-    return learner.range_at(state) if isinstance(learner, FindsRange) else learner.space
+    return learner.range_at(state) if able(learner, FindsRange) else learner.space
 
 
 def is_local(learner: Learner[Any]) -> bool:
@@ -431,6 +435,11 @@ def tell_row(
     if isinstance(learner, AsksAgain):
         return learner.tell(state, x, question, answer, key)
     return learner.tell(state, x, question, answer)
+
+
+def unnamed(learner: Learner[Any], state: Any) -> Any:
+    """Return a state that predicts the same and knows of nobody (see ``KnowsPeople``)."""
+    return learner.unnamed(state) if isinstance(learner, KnowsPeople) else state
 
 
 def wants(learner: Learner[Any], state: Any, x: ArrayLike, key: Key | None) -> bool:

@@ -7,9 +7,24 @@ from math import log2
 from typing import Any, final
 
 from askone._common.types import Array
+from askone.errors import InvalidArgument
 from askone.questions.base import ErrorRates
 
 Ends = tuple[float, float]
+_LONGEST = 200  # characters of a name
+
+
+def as_person(person: object) -> str:
+    """Return somebody's name, or refuse it.
+
+    >>> as_person("ann")
+    'ann'
+    """
+    if isinstance(person, str) and len(person.strip()) > 0 and len(person) <= _LONGEST and person.isprintable():
+        return person
+    shown = repr(person)
+    allowed = f"a text of 1 to {_LONGEST} characters that can be printed"
+    raise InvalidArgument("person", allowed, shown if len(shown) <= _LONGEST else f"{shown[:40]}…")
 
 
 @final

@@ -112,6 +112,7 @@ class Calibrated(
             as_choice(self.decimals, "decimals", ("auto",))
 
     spreads_batches: ClassVar[bool] = True
+    adds: ClassVar[tuple[type[Learner[Any]], ...]] = (FindsRange,)
 
     @property
     def wrapped(self) -> tuple[Learner[Any], ...]:

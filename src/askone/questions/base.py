@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common.types import Record
-from askone.errors import InvalidAnswer
+from askone.errors import InvalidAnswer, InvalidArgument
 from askone.labels.base import Name
 
 Answer = bool | tuple[Name, ...]
@@ -51,6 +51,26 @@ class ErrorRates(NamedTuple):
     def heard(self, bit: bool, p: float) -> float:
         """Return the chance of an answer that is honest with chance p."""
         return self.floor(bit) + self.trust * p
+
+    def flipped(self, flip: float) -> ErrorRates:
+        """Return the rates of answers that are flipped so often after they were given."""
+        return ErrorRates(*(flip + (1.0 - 2.0 * flip) * rate for rate in self))
+
+    def unbiased(self, yes: Any, no: Any) -> tuple[Any, Any]:
+        """Return what a yes and a no stand for, so that the mean is what honest answers have as ``yes`` and ``no``.
+
+        yes + (yes - no) l / t  and  no - (yes - no) g / t ,  t = 1 - g - l ; for g = l they are k = 1 / t times as far
+        apart.
+
+        >>> ErrorRates(0.25, 0.25).unbiased(1.0, -1.0)
+        (2.0, -2.0)
+        """
+        if self == HONEST:
+            return yes, no
+        if self.trust <= 0.0:
+            raise InvalidArgument("slips", "rates of yes and no below 1 together", tuple(self))
+        apart = (yes - no) / self.trust
+        return yes + apart * self.no, no - apart * self.yes
 
 
 HONEST = ErrorRates()

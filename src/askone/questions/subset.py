@@ -131,7 +131,7 @@ class Subset(YesNo):
             yes = flip + (1.0 - 2.0 * flip) * np.array(self.confused)
             return yes if answer else 1.0 - yes
         honest = inside if answer else 1.0 - inside
-        return self.slips.floor(answer) + self.slips.trust * (flip + (1.0 - 2.0 * flip) * honest)
+        return np.asarray(flip + (1.0 - 2.0 * flip) * (self.slips.floor(answer) + self.slips.trust * honest))
 
     def to_json(self) -> Record:
         lists = {"members": list(self.members), "yes": list(self.yes), "no": list(self.no)}

@@ -30,7 +30,8 @@ class CampaignService:
     def __init__(self, campaign: campaigns.Campaign, refit: Callable[[campaigns.Campaign], None] | None = None) -> None:
         self._campaign, self._refit = campaign, refit
         campaign.patience = PATIENCE
-        self._serializer = QuestionSerializer(campaign.name, campaign.settings.labels, campaign.settings.rows.show)
+        settings = campaign.settings
+        self._serializer = QuestionSerializer(campaign.name, settings.labels, settings.rows.show, settings.privacy)
 
     def serve(self, commands: Sequence[Request], now: float) -> list[ServingResponse | Done | AskoneError]:
         """Serve commands as one durable batch; return a result or an error for each."""
@@ -62,11 +63,12 @@ class CampaignService:
             kind=settings.labels.kind,
             answers=list(settings.question.answers),
             mine=mine,
-            goal=settings.ask.per_person,
+            goal=settings.per_person,
             total=campaign.goal(),
             given=campaign.projection.answers,
             language=settings.question.language,
             practice=[] if mine else self._practice(),
+            privacy=self._serializer.privacy(mine),
         )
 
     def _practice(self) -> list[PracticeResponse]:
@@ -90,8 +92,9 @@ class CampaignService:
             example=None if example is None else str(example),
             question=None if example is None else self._serializer.example(example),
             answers=list(question.answers),
-            goal=ask.per_person,
+            goal=campaign.settings.per_person,
             seconds=ask.seconds,
+            privacy=self._serializer.privacy(0),
         )
 
     @property
@@ -115,7 +118,7 @@ class CampaignService:
         status = campaign.status(time.time())
         state = {name: status[name] for name in ("status", "finished")}
         mine = campaign.projection.person(person).answers
-        return {**state, "mine": mine, "goal": campaign.settings.ask.per_person, "answerable": campaign.may_ask(person)}
+        return {**state, "mine": mine, "goal": campaign.settings.per_person, "answerable": campaign.may_ask(person)}
 
     def counts(self, person: str) -> dict[str, Any]:
         """Return the same for a manager: with how far the campaign is, and its curve in a few numbers."""

@@ -64,6 +64,7 @@ PROBLEMS: tuple[tuple[type[BaseException], int, str, str | None], ...] = (
     (errors.LeaseLost, 409, "lease_lost", None),
     (errors.CampaignClosed, 409, "campaign_closed", None),
     (errors.BudgetSpent, 409, "budget_spent", None),
+    (errors.NotPrivate, 409, "not_private", None),
     (errors.AlreadyExists, 409, "already_exists", None),
     (errors.DuplicateEvent, 409, "duplicate_event", None),
     (errors.InvalidArgument, 422, "invalid", None),

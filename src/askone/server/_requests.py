@@ -124,12 +124,16 @@ class NewWebhook(Body):
 
 @final
 class AnswerBody(Body):
-    """Yes or no to the question of a lease; ``id`` is the sender's own, so that sending twice counts once."""
+    """Yes or no to the question of a lease; ``id`` is the sender's own, so that sending twice counts once.
+
+    In a private campaign the sender has flipped the answer with 1/(1 + e^epsilon), and says so.
+    """
 
     lease: Lease
     answer: bool
     id: Id
     took: Annotated[float, Field(ge=0, le=86400)] | None = None
+    epsilon: Annotated[float, Field(gt=0, le=30)] | None = None
 
 
 @final
@@ -175,10 +179,11 @@ class SettingsBody(Body):
 
 @final
 class ForecastBody(SettingsBody):
-    """Settings, how many answers, and how often people are wrong."""
+    """Settings, how many answers, and how often people are wrong, or who answers: "4 careful, 1 spammer"."""
 
     answers: Annotated[int, Field(ge=1, le=100_000)] = 1000
     flip: Annotated[float, Field(ge=0, le=0.49)] = 0.05
+    people: Annotated[str, Field(max_length=200)] | None = None
 
 
 @final

@@ -200,6 +200,15 @@ class AheadResponse(ResponseModel):
 
 
 @final
+class PrivacyResponse(ResponseModel):
+    """By which epsilon answers are flipped before they are sent, what one has spent, and of how much (None: any)."""
+
+    epsilon: float
+    spent: float
+    budget: float | None
+
+
+@final
 class ServingResponse(ResponseModel):
     """The next question, or why there is none."""
 
@@ -210,6 +219,7 @@ class ServingResponse(ResponseModel):
     duplicate: bool
     question: QuestionResponse | None
     ahead: AheadResponse | None
+    privacy: PrivacyResponse | None
 
 
 @final
@@ -241,6 +251,7 @@ class BriefResponse(ResponseModel):
     given: int
     language: str
     practice: list[PracticeResponse]
+    privacy: PrivacyResponse | None
 
 
 @final
@@ -255,6 +266,7 @@ class InvitedResponse(ResponseModel):
     answers: list[str]
     goal: int | None
     seconds: float
+    privacy: PrivacyResponse | None
 
 
 @final

@@ -11,11 +11,13 @@ from typing import Any, Final, final
 from askone.campaign.engine.commands import Ahead, Served, Serving
 from askone.campaign.kinds.base import Kind
 from askone.campaign.output.views import has_picture, shown_fields
+from askone.campaign.settings.settings import PrivacySettings
 from askone.questions.base import Question
 from askone.server._responses import (
     AheadResponse,
     AskedResponse,
     CellResponse,
+    PrivacyResponse,
     QuestionResponse,
     RowResponse,
     ServingResponse,
@@ -31,8 +33,11 @@ MAX_ROWS: Final = 1024
 class QuestionSerializer:
     """Makes responses of the questions of one campaign, of whose rows the columns ``show`` are shown (None: all)."""
 
-    def __init__(self, campaign: str, labels: Kind, show: Sequence[str] | None) -> None:
+    def __init__(
+        self, campaign: str, labels: Kind, show: Sequence[str] | None, privacy: PrivacySettings | None = None
+    ) -> None:
         self._campaign, self._labels, self._show = campaign, labels, show
+        self._privacy = privacy or PrivacySettings()
         self._cells: dict[int, list[CellResponse]] = {}
 
     def serving(self, serving: Serving, now: float) -> ServingResponse:
@@ -45,7 +50,13 @@ class QuestionSerializer:
             duplicate=serving.duplicate,
             question=None if serving.question is None else self.question(serving.question, now),
             ahead=None if serving.ahead is None else self._ahead(serving.ahead, now),
+            privacy=self.privacy(serving.mine),
         )
+
+    def privacy(self, answers: int) -> PrivacyResponse | None:
+        """Return what somebody has spent with so many answers, where answers are private."""
+        spent = self._privacy.spent(answers)
+        return None if spent is None else PrivacyResponse(**spent)
 
     def _ahead(self, ahead: Ahead, now: float) -> AheadResponse:
         # Among many people a yes and a no lead to the same question.

@@ -19,9 +19,11 @@ from askone._common import random_table
 from askone._common.types import Array
 from askone._common.validate import as_count, as_rows, as_seed
 from askone.errors import InvalidArgument
-from askone.learners.abilities import AsksAgain, is_patient, stream, wants
+from askone.learners.abilities import AsksAgain, is_patient, refitted, stream, tell_row, wants
 from askone.learners.base import Learner
 from askone.learners.streaming import Exchange, Respondent, StreamBlock, StreamTask, heard
+from askone.people import People, SimulatedCrowd, as_crowd
+from askone.questions.base import Answer, Question
 from askone.session.oracle import Oracle
 from askone.session.row_selection import chosen
 from askone.session.stream import Stream
@@ -75,24 +77,27 @@ def simulate(
     keep: bool = False,
     questions: int | None = None,
     progress: Callable[[int], None] | None = None,
+    people: People | None = None,
 ) -> Simulation:
-    """Return one question after the other, answered by the oracle.
+    """Return one question after the other, answered by the oracle, or by people who know what it knows.
 
     ``order`` lists the rows to ask about (default: each row of X once, in order; see ``resampled``).
     ``evaluate`` turns predictions on the rows ``test`` into an error, at the numbers of questions
     ``at`` (default: logarithmically spaced; those never reached are ignored).  ``progress`` is called
     with questions asked so far; ``keep`` keeps every question and answer.  ``questions`` is the most
     that may be asked: of use for learners that ask several about a row, which go on with a row until it
-    is known (or, if they are not patient, when it comes again).
+    is known (or, if they are not patient, when it comes again).  ``people`` are made-up ones who come by lot (see
+    ``askone.people``): the learner is told who answers.
     """
     rows, held_out = _checked(learner, X, oracle, evaluate, test)
     numbers = _order(order, len(rows))
     oracle.check(numbers)
     most = len(numbers) if questions is None else as_count(questions, "questions", 1)
+    crowd = as_crowd(people, as_seed(seed))
     if isinstance(learner, AsksAgain):
         wanted = checkpoints(most) if at is None else [as_count(n, "at", 1) for n in at]
         limit = None if questions is None else most
-        run = _Run(as_seed(seed), numbers.tolist(), limit, evaluate, held_out, wanted, progress, keep)
+        run = _Run(as_seed(seed), numbers.tolist(), limit, evaluate, held_out, wanted, progress, keep, crowd)
         with _libraries().limit(limits=1, user_api="blas"):
             return _several(learner, rows, oracle, state, run)
     numbers = numbers[:most]
@@ -106,7 +111,9 @@ def simulate(
     with _libraries().limit(limits=1, user_api="blas"):
         for stop in stops:
             part = rows[done:stop] if order is None else rows[numbers[done:stop]]
-            now, done = stream(learner, now, part, task.part(done, stop)), stop
+            some = task.part(done, stop)
+            now = stream(learner, now, part, some) if crowd is None else _by_people(learner, now, part, some, crowd)
+            done = stop
             if evaluate is not None and held_out is not None:
                 curve.append((done, evaluate(learner.predict(now, held_out))))
             if progress is not None:
@@ -127,6 +134,27 @@ class _Run:
     at: list[int]
     progress: Callable[[int], None] | None
     keep: bool
+    crowd: SimulatedCrowd | None
+
+
+def _said(
+    oracle: Respondent, crowd: SimulatedCrowd | None, row: int, question: Question
+) -> tuple[str | None, Answer | None]:
+    """Return who answers, if they have a name, and what."""
+    truth = oracle.respond(row, question)
+    return (None, truth) if crowd is None or truth is None else crowd.say(row, truth)
+
+
+def _by_people(learner: Learner[Any], state: Any, X: Array, task: StreamTask, crowd: SimulatedCrowd) -> Any:
+    """Return what ``stream`` does, with the names of those who answer."""
+    for i, (x, row) in enumerate(zip(X, task.rows.tolist(), strict=True)):
+        question = learner.ask(state, x, task.draw(task.first + i, 1)[0])
+        person, answer = _said(task.respondent, crowd, row, question)
+        if task.listen is not None:
+            task.listen(heard(row, question, answer))
+        if answer is not None:
+            state = refitted(learner, tell_row(learner, state, x, question, answer, None, person))
+    return state
 
 
 def _several(learner: AsksAgain[Any], rows: Array, oracle: Oracle, state: Any, run: _Run) -> Simulation:
@@ -144,8 +172,8 @@ def _several(learner: AsksAgain[Any], rows: Array, oracle: Oracle, state: Any, r
             open_rows.discard(number)
         while again and asked < most and learner.wants(now, x, number):
             question = learner.ask(now, x, random_table.uniforms(run.seed, asked, 1, learner.width)[0], number)
-            answer = oracle.respond(number, question)
-            now = now if answer is None else learner.tell(now, x, question, answer, number)
+            person, answer = _said(oracle, run.crowd, number, question)
+            now = now if answer is None else tell_row(learner, now, x, question, answer, number, person)
             asked, again = asked + 1, learner.patient and answer is not None
             kept += [heard(number, question, answer)] if run.keep else []
             curve += _looked(learner, now, asked, run) if asked in run.at else []
@@ -157,11 +185,12 @@ def _several(learner: AsksAgain[Any], rows: Array, oracle: Oracle, state: Any, r
 
 
 def in_order(
-    live: Stream, rows: Array, oracle: Respondent, order: Iterable[int], most: int | None, look: Look = lambda *_: None
-) -> None:
+    live: Stream, rows: Array, oracle: Respondent, order: Iterable[int], most: int | None, look: Look = lambda *_: None,
+    crowd: SimulatedCrowd | None = None,
+) -> None:  # fmt: skip
     """Ask about rows as they come, at most so many questions; a row's key is its number.
 
-    ``look`` is called after each with the stream and the number of questions.
+    ``look`` is called after each with the stream and the number of questions; ``crowd`` answers, if there is one.
     """
     learner, left, numbers = live.learner, math.inf if most is None else most, list(order)
     unknown = set(numbers)
@@ -171,7 +200,7 @@ def in_order(
             live.revisit(x, number)
             unknown.discard(number)
         while again and left > 0 and wants(learner, live.state, x, number):
-            again = _exchange(live, oracle, x, number) and is_patient(learner)
+            again = _exchange(live, oracle, crowd, x, number) and is_patient(learner)
             left -= 1
             look(live, live.asked)
         if left <= 0 or not unknown:
@@ -179,24 +208,27 @@ def in_order(
 
 
 def from_pool(
-    live: Stream, rows: Array, oracle: Respondent, rule: str, most: int, look: Look = lambda *_: None
-) -> None:
-    """Ask about the row of greatest worth, each at most once unless the stream allows more; ``look`` as above."""
+    live: Stream, rows: Array, oracle: Respondent, rule: str, most: int, look: Look = lambda *_: None,
+    crowd: SimulatedCrowd | None = None,
+) -> None:  # fmt: skip
+    """Ask about the row of greatest worth, each at most once unless the stream allows more; the rest is as above."""
     free = np.ones(len(rows), dtype=np.bool_)
     for _ in range(most if live.resample else min(most, len(rows))):
         place, choice = chosen(live, rows, np.flatnonzero(free), rule)
-        _exchange(live, oracle, rows[place], place, choice)
+        _exchange(live, oracle, crowd, rows[place], place, choice)
         free[place] = live.resample
         look(live, live.asked)
 
 
-def _exchange(live: Stream, oracle: Respondent, x: Array, number: int, choice: Any = None) -> bool:
+def _exchange(
+    live: Stream, oracle: Respondent, crowd: SimulatedCrowd | None, x: Array, number: int, choice: Any = None
+) -> bool:
     question = live.ask(x, number, choice)
-    answer = oracle.respond(number, question)
+    person, answer = _said(oracle, crowd, number, question)
     if answer is None:
         live.skip(question)
         return False
-    live.tell(question, answer)
+    live.tell(question, answer, person)
     return True
 
 

@@ -14,6 +14,7 @@ from askone._common.validate import as_count, as_flag, as_row, as_rows, as_seed
 from askone.errors import AlreadyAnswered, AlreadyAsked, AskoneError, BudgetSpent, InvalidArgument, UnknownQuestion
 from askone.learners import abilities
 from askone.learners.base import Learner
+from askone.learners.person import as_person
 from askone.questions.base import Question
 from askone.questions.comparison import BestOf, Prefer
 from askone.session.checkpoints import Example, Fit, Fold, Visit, due_fit, learnt
@@ -30,8 +31,6 @@ from askone.session.log import (
     Skipped,
     given_key,
 )
-
-_LONGEST = 200  # characters of a name
 
 
 @final
@@ -73,19 +72,6 @@ class Budget:
 def plain_key(key: Any) -> Any:
     """Return a key as Python's own text or whole number, where it is NumPy's."""
     return key.item() if isinstance(key, np.generic) else key
-
-
-def as_person(person: object) -> str:
-    """Return somebody's name, or refuse it.
-
-    >>> as_person("ann")
-    'ann'
-    """
-    if isinstance(person, str) and len(person.strip()) > 0 and len(person) <= _LONGEST and person.isprintable():
-        return person
-    shown = repr(person)
-    allowed = f"a text of 1 to {_LONGEST} characters that can be printed"
-    raise InvalidArgument("person", allowed, shown if len(shown) <= _LONGEST else f"{shown[:40]}…")
 
 
 def as_budget(budget: Budget | int | None) -> Budget | None:

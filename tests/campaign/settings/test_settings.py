@@ -247,7 +247,7 @@ def test_gold_is_neither_shown_nor_learnt():
 @pytest.mark.parametrize(
     ("learner", "place"),
     [
-        (LearnerSettings(flip=0.1, learner="sgd"), "learner.flip"),
+        (LearnerSettings(flip=0.1, learner="rls", loss="squared"), "learner.flip"),
         (LearnerSettings(interval=0.9, loss="squared"), "learner.interval"),
         (LearnerSettings(loss="squared", learner="filters"), "learner.loss"),
         (LearnerSettings(learner="rls"), "learner.loss"),

@@ -145,7 +145,10 @@ def test_the_log_is_a_data_frame():
     question = model.ask(X[4], key="retracted")
     model.tell(question, True)
     model.retract(question)
+    model.tell(model.ask(X[5], key="ann's"), True, person="ann")
     frame = model.log_frame()
+    assert frame["person"].fillna("").tolist() == [""] * 5 + ["ann"]
+    frame = frame[:5]
     assert frame["row"].tolist() == [0, 1, 2, "skipped", "retracted"]
     assert frame["status"].tolist() == ["answered", "answered", "answered", "skipped", "open"]
     assert frame["answer"].isna().tolist() == [False, False, False, True, True]

@@ -107,7 +107,7 @@ def moments(mu, S, x, s, c, yes, lean, flip, extra, slips=HONEST):
     def log_density(w):
         likelihood = log_ndtr(e * (x * w - lean * s - c) / width)
         if flip or any(slips):
-            likelihood = np.log(slips.heard(yes, flip + (1 - 2 * flip) * np.exp(likelihood)))
+            likelihood = np.log(flip + (1 - 2 * flip) * slips.heard(yes, np.exp(likelihood)))
         return -0.5 * ((w - mu) / root) ** 2 - math.log(root * math.sqrt(2 * math.pi)) + likelihood
 
     ends = min(mu, edge) - 14 * root, max(mu, edge) + 14 * root

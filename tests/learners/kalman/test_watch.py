@@ -7,7 +7,9 @@ from askone import Filters, OneBitRegressor, Oracle, Real
 from askone.features.maps import Nystroem
 from askone.learners.kalman import _watch
 from askone.learners.kalman.regressor import FilterLearner
+from askone.questions.base import ErrorRates
 from askone.questions.between import Between
+from askone.questions.half_space import HalfSpace
 from askone.session.simulation import simulate
 
 RULES = {"turned": lambda f: -f, "shifted": lambda f: f + 0.5}
@@ -131,3 +133,16 @@ def test_answers_told_at_once_are_those_told_one_by_one(diagonal):
         ours, theirs = bank.to_arrays(together), bank.to_arrays(state)
         assert ours.keys() == theirs.keys()
         assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_to_learn_anew_is_no_change():
+    """With what is known of a respondent by then all answers are less likely, or more: nothing has changed for that."""
+    bank, X, lots = learner(), rows(300, 0), np.random.default_rng(0)
+    questions = [HalfSpace((1.0,), c) for c in lots.uniform(-2, 2, len(X))]
+    bits = [question.holds(label) for question, label in zip(questions, labels(X, 0.1, 0), strict=True)]
+    state = bank.tell_many(bank.init(), X[:200], questions[:200], bits[:200])
+    put = [question.put_to(ErrorRates(0.2, 0.2)) for question in questions]
+    again = bank.relearnt(state, X[:200], put[:200], bits[:200])
+    assert state.banks[0].evidence.max() - again.banks[0].evidence.max() > 15  # nats: more than an alarm takes
+    again = bank.tell_many(again, X[200:], questions[200:], bits[200:])
+    assert answers_known(again) == [300]

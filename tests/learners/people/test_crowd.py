@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import askone
+from askone.checks import check_learner
 from askone.errors import InvalidArgument
 from askone.learners import abilities
 from askone.learners.people.crowd import CrowdLearner
-from askone.questions.base import HONEST
+from askone.questions.base import HONEST, ErrorRates
+from learner_samples import NAMES, five
+from samples import small_labels, small_rows
 
 CROWD = {"ann": (0.02, 0.02), "bob": (0.02, 0.02), "cid": (0.02, 0.02), "dee": (0.15, 0.15), "eve": (0.5, 0.5)}
 
@@ -63,6 +66,18 @@ def test_who_answers_at_random_is_found(crowded):
 def test_answers_of_somebody_at_random_cost_less_where_they_are_known(crowded):
     with_people, without = (np.mean([error(pair[k]) for pair in crowded]) for k in (0, 1))
     assert with_people < 0.9 * without
+
+
+@pytest.mark.parametrize("kind", ["number", "classes", "order"])
+def test_crowds_keep_the_contract(kind):
+    X = small_rows()
+    if kind == "order":
+        orders = [["a", "b", "c"] if x[0] > 0 else ["c", "b", "a"] for x in X]
+        check_learner(askone.OneBitRanker(["a", "b", "c"], random_state=0).start(X).stream_.learner, X, orders)
+    elif kind == "classes":
+        check_learner(askone.OneBitClassifier(NAMES, random_state=0).start(X).stream_.learner, X, five(40)[1])
+    else:
+        check_learner(askone.OneBitRegressor(-2, 2, random_state=0).start(X).stream_.learner, X, small_labels(1))
 
 
 def test_one_person_is_learnt_from_as_if_nobody_were_named():
@@ -182,3 +197,22 @@ def test_a_fit_of_before_there_were_people_is_the_learners():
     after, older = learner.adopt(state, fit), learner.adopt(state, bare)
     assert np.array_equal(learner.predict(after, X), learner.predict(older, X))
     assert after.base.fits[0].keys() == older.base.fits[0].keys()
+
+
+@pytest.mark.parametrize("kind", ["number", "class"])
+def test_a_flip_comes_after_what_people_do(kind):
+    """P(yes) = pi + (1 - 2 pi) (g + (1 - g - l) p), by the learner and by what is fitted beside it."""
+    rng, pi, slips = np.random.default_rng(0), 0.25, ErrorRates(0.3, 0.1)
+    X = rng.normal(size=(150, 2))
+    if kind == "number":
+        model = askone.OneBitRegressor(-3, 3, flip=pi, random_state=0).start(X)
+    else:
+        model = askone.OneBitClassifier(["a", "b", "c"], flip=pi, random_state=0).start(X)
+    for x in X:
+        question = model.ask(x)
+        model.tell(question, bool(rng.uniform() < 0.5), person="ann")
+    learner, state = model.stream_.learner, model.stream_.state
+    question = model.ask(X[0])
+    honest = (learner.chance(state, X[0], question) - pi) / (1 - 2 * pi)
+    heard = learner.chance(state, X[0], question.put_to(slips))
+    assert heard == pytest.approx(pi + (1 - 2 * pi) * slips.heard(True, honest), abs=1e-9)

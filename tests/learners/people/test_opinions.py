@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import askone
-from askone.learners.people.habits import Habits
+from askone.learners.people.habits import KnownHabits
 from askone.learners.people.opinions import JointEvidence
 from askone.learners.people.rates import rates_of
 from askone.questions.base import HONEST, ErrorRates
@@ -33,7 +33,7 @@ def crowd(request):
     for n, (x, label) in enumerate(zip(X, y, strict=True)):
         question = model.ask(x)
         model.tell(question, bool(question.answer(label)), person=list(RATES)[n % 3])
-    habits = Habits(np.array([RATES[who] for who in model.people_]))
+    habits = KnownHabits(np.array([RATES[who] for who in model.people_]))
     return model.stream_.learner, replace(model.stream_.state, habits=habits), model.ask(X[5] + 0.1)
 
 
@@ -96,7 +96,7 @@ def test_truths_are_before_and_after_what_was_said(crowd):
 
 def test_people_who_never_erred_may_differ(crowd):
     learner, state, question = crowd
-    state = replace(state, habits=Habits(np.zeros((3, 2))))
+    state = replace(state, habits=KnownHabits(np.zeros((3, 2))))
     after = learner.tell_opinions(state, X[5], question, (("ann", True), ("bob", False)))
     assert after.told[-1][1].slips == ErrorRates(0.5, 0.5)
     silent, one = (learner.predict(told, X) for told in (after, learner.tell_by(state, X[5], question, True, "ann")))

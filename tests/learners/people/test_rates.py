@@ -55,3 +55,13 @@ def test_nobody_is_taken_for_the_contrary_of_the_truth():
     found = rates_of(np.repeat([0, 1], [150, 50]), np.append(p[:150] > 0.5, p[:50] < 0.5), p, 2)
     assert found.means[1].sum() <= 1.2
     assert found.means[0].max() < 0.05
+
+
+def test_rates_are_those_of_people_and_not_of_flips_after_them():
+    """Answers that are flipped at epsilon = 1 (pi = .27) leave the same rates, from more of them."""
+    found = []
+    for seed in range(20):
+        places, bits, p = answered(seed, 1500)
+        flipped = bits ^ (np.random.default_rng([seed, 1]).uniform(size=len(bits)) < 0.269)
+        found.append(rates_of(places, flipped, p, len(TRUE), flip=0.269).habits.rates)
+    assert np.abs(np.mean(found, axis=0) - TRUE).max() < 0.05

@@ -282,7 +282,7 @@ def test_other_wrong_arguments():
     for options, argument in (
         ({"learner": "best"}, "learner"),
         ({"flip": 0.7}, "flip"),
-        ({"flip": 0.1, "learner": "sgd"}, "flip"),
+        ({"flip": 0.1, "learner": "rls"}, "flip"),
     ):
         with pytest.raises(InvalidArgument) as refused:
             OneBitClassifier(NAMES, **options).start(five(30)[0])

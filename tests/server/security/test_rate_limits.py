@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import pytest
 from pydantic import TypeAdapter
+from starlette.requests import Request
 
 from askone.campaign.engine._annotators import FAST
 from askone.server._requests import Id, Lease, Name, Slug, Title
 from askone.server._routing import PARTS
 from askone.server.app import ROUTES
 from askone.server.config import Rates, ServerConfig
-from askone.server.security.rate_limits import RateLimiter
+from askone.server.security.rate_limits import RateLimiter, stream_body
 from askone.session.log import Answered
 from calling import API, assert_error, path_of
 from sites import LOOSE, Site
@@ -80,6 +81,24 @@ def test_bodies_that_trickle_are_cut_off(site_of, tmp_path):
     assert time.monotonic() - started < 30
     assert site.accounts.tokens("admin") == []
     assert [path for path in site.config.directory.rglob("*") if path.is_file()] == []
+
+
+def test_time_that_is_up_while_a_piece_is_kept_is_time_that_is_up():
+    """Not the end of whoever keeps it: a disk may be slower than the limit."""
+
+    async def receive():
+        return {"type": "http.request", "body": b"piece", "more_body": True}
+
+    async def keep():
+        request = Request({"type": "http", "method": "POST", "path": "/", "headers": []}, receive)
+        async for piece in stream_body(request, 1000, 0.01):
+            await asyncio.sleep(0.05)
+            kept.append(piece)
+
+    kept = []
+    with pytest.raises(TimeoutError):
+        asyncio.run(keep())
+    assert kept == [b"piece"]
 
 
 def test_nobody_holds_more_than_one_question(site_of):

@@ -11,7 +11,7 @@ from typing import final
 
 from askone.campaign.engine._leases import Leases, fresh_lease
 from askone.campaign.engine.commands import Ahead, Request, Served, Serving, State, ids_of, leases_of, people_of
-from askone.campaign.engine.planner import QUIET, DraftQuestion, Planner
+from askone.campaign.engine.planner import MINUTE, QUIET, DraftQuestion, Planner
 from askone.campaign.engine.projection import PlannedQuestion
 from askone.session.checkpoints import Fit
 from askone.store.entries import Entry, Seat
@@ -42,6 +42,7 @@ class Batch:
         self.known = looked.known
         lease = planner.settings.lease_seconds
         self.seats = Leases(self.projection, transaction, looked.seats, looked.free, _page(requests), now, lease)
+        self.private = planner.whole.privacy.epsilon is not None
         self.entries: list[Entry] = []
         self.fits: list[Fit] = []
         self.measured = False
@@ -50,6 +51,8 @@ class Batch:
 
     def note(self, entry: Entry) -> Entry:
         """Note that it happens: the projection knows of it, and it will be written."""
+        if self.private and entry.who:  # how long somebody thought about a question tells something of the answer
+            entry = replace(entry, at=entry.at // MINUTE * MINUTE)
         placed = Entry(entry.event, entry.who, entry.at, entry.took, entry.aside, self.projection.seq + 1)
         self.projection.note(placed)
         self.entries.append(entry)
@@ -108,7 +111,7 @@ class Batch:
 
     def _may(self, person: str) -> bool:
         """Return whether this person is to answer, as far as that depends on them and on the campaign's status."""
-        projection, most = self.projection, self.planner.settings.per_person
+        projection, most = self.projection, self.planner.whole.per_person
         if projection.status != "running" or person in projection.excluded:
             return False
         return most is None or projection.person(person).answers < most
@@ -120,7 +123,7 @@ class Batch:
     def _counts(self, person: str) -> tuple[int, int | None, int]:
         projection, known = self.projection, self.projection.people.get(person)
         left = None if projection.budget is None else max(0, projection.budget - projection.answers)
-        return (0, left, 0) if known is None else (known.answers, left, len(known.done))
+        return (0, left, 0) if known is None else (known.answers, left, 0 if self.private else len(known.done))
 
     def _why(self, person: str) -> State:
         """Return why there is no question: others may still give some back, the budget is spent, or none is left."""

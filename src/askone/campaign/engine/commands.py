@@ -30,13 +30,17 @@ class Next:
 @final
 @dataclass(frozen=True)
 class Answer:
-    """Yes or no to the question held under ``lease``; ``id`` is new for each: sent again, the answer counts once."""
+    """Yes or no to the question held under ``lease``; ``id`` is new for each: sent again, the answer counts once.
+
+    ``epsilon`` is by which it was made private before it was sent: the campaign's own, or None where it has none.
+    """
 
     person: str
     lease: str
     answer: bool
     id: str
     took: float | None = None
+    epsilon: float | None = None
 
 
 @final

@@ -14,7 +14,16 @@ from askone.campaign.engine.batch import Batch
 from askone.campaign.engine.commands import Done, Request, Result, Serving
 from askone.campaign.engine.projection import FIT, STOPPED
 from askone.campaign.engine.second_opinions import refuse_auto
-from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownQuestion
+from askone.errors import (
+    AskoneError,
+    BudgetSpent,
+    CampaignClosed,
+    InvalidArgument,
+    LeaseLost,
+    NotPrivate,
+    StoreUnavailable,
+    UnknownQuestion,
+)
 from askone.session.log import Answered, Fitted, Retracted, Skipped
 from askone.store.entries import Entry, Seat
 from askone.store.notices import (
@@ -47,15 +56,20 @@ def next_question(batch: Batch, request: commands.Next) -> Serving:
 
 def answer(batch: Batch, request: commands.Answer) -> Serving:
     """See ``Answer``."""
+    privacy = batch.planner.whole.privacy
+    _refuse_epsilon(request.epsilon, privacy.epsilon)
     if _repeated(batch, request.id, request.person, Answered):
         _refuse_another(batch, request)
         return batch.serving(request.person, duplicate=True)
     seat = _seat(batch, request.person, request.lease)
     asking = batch.projection.asked[seat.number]
     accepted = bool(asking.question.accept(request.answer))
+    if privacy.answers is not None and batch.projection.person(request.person).answers >= privacy.answers:
+        raise BudgetSpent(f"an answer of epsilon {privacy.epsilon} is wanted, {privacy.budget:g} are spent")
     event = Answered(request.id, f"ask-{seat.number}", accepted)
     aside = {"learnt": batch.projection.learnt}
-    batch.note(Entry(event, request.person, batch.now, _seconds(request.took), aside))
+    took = None if batch.private else _seconds(request.took)
+    batch.note(Entry(event, request.person, batch.now, took, aside))
     batch.seats.leave(seat, free=request.person in batch.projection.excluded)  # it does not count: another is asked
     batch.measured = batch.measured or asking.role == "exam"
     return batch.after(seat, request.person, "yes" if accepted else "no")
@@ -63,6 +77,7 @@ def answer(batch: Batch, request: commands.Answer) -> Serving:
 
 def skip(batch: Batch, request: commands.Skip) -> Serving:
     """See ``Skip``."""
+    _refuse_telling(batch, "a question cannot be skipped: the toss of a coin is sent instead of an answer")
     if _repeated(batch, request.id, request.person, Skipped):
         _refuse_another(batch, request)
         return batch.serving(request.person, duplicate=True)
@@ -76,6 +91,7 @@ def skip(batch: Batch, request: commands.Skip) -> Serving:
 
 def flag(batch: Batch, request: commands.Flag) -> Serving:
     """See ``Flag``."""
+    _refuse_telling(batch, "notes about questions are not taken")
     if _repeated(batch, request.id, request.person, Flagged):
         return batch.serving(request.person, duplicate=True)
     if not 0 < len(request.reason.strip()) <= _LONGEST:
@@ -91,6 +107,7 @@ def flag(batch: Batch, request: commands.Flag) -> Serving:
 
 def undo(batch: Batch, request: commands.Undo) -> Serving:
     """See ``Undo``."""
+    _refuse_telling(batch, "an answer cannot be taken back, nor given twice")
     if _repeated(batch, request.id, request.person, Retracted | Reopened):
         return batch.serving(request.person, duplicate=True)
     _refuse_closed(batch)
@@ -220,6 +237,19 @@ def _refuse_another(batch: Batch, request: commands.Answer | commands.Skip) -> N
     other = said is not None and isinstance(event, Answered) and event.answer != said
     if other or batch.seats.own(request.person, (request.lease,)):
         raise InvalidArgument("id", "new: each answer and each skip has one of its own", repr(request.id))
+
+
+def _refuse_epsilon(claimed: float | None, wanted: float | None) -> None:
+    """An answer that was flipped otherwise than the model reckons with would teach it what is wrong."""
+    if claimed != wanted:
+        flipped = "left out: answers to this campaign are not flipped"
+        raise InvalidArgument("epsilon", flipped if wanted is None else f"{wanted:g}, as the campaign has it", claimed)
+
+
+def _refuse_telling(batch: Batch, why: str) -> None:
+    """Whether somebody skips, flags or takes back may depend on the true answer."""
+    if batch.private:
+        raise NotPrivate(f"in a private campaign {why}")
 
 
 def _refuse_closed(batch: Batch) -> None:

@@ -54,7 +54,7 @@ def make_estimator(
     estimator = settings.labels.estimator(
         settings,
         learner=_choice(settings, features),
-        flip=learner.flip,
+        flip=settings.flip,
         budget=None if budget is None else max(1, budget // settings.ask.people),
         keep_log=False,
         random_state=learner.seed,

@@ -24,8 +24,9 @@ from askone.session.row_selection import CANDIDATES, sampled
 from askone.store.entries import Entry
 
 _REMEMBERED = 4096  # drafts
-_MINUTE = 60.0  # seconds
 _CHECKS = 0.2  # of exams: they show how often people err, where neither gold nor overlap does
+MINUTE = 60.0
+"""In seconds."""
 QUIET = 3
 """With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
 
@@ -89,8 +90,8 @@ class Planner:
         """Return how many are at work, with these: whoever asked here or answered anywhere within a minute."""
         self._seen.update(dict.fromkeys(people, now))
         if len(self._seen) > QUIET:
-            self._seen = {person: at for person, at in self._seen.items() if at > now - _MINUTE}
-        return max(len(self._seen), self.projection.active(now, _MINUTE))
+            self._seen = {person: at for person, at in self._seen.items() if at > now - MINUTE}
+        return max(len(self._seen), self.projection.active(now, MINUTE))
 
     def remember(self, lease: str, no: DraftQuestion, yes: DraftQuestion) -> None:
         """Keep what was made for after a no and after a yes, by the lease of whoever will have it."""

@@ -87,6 +87,7 @@ class Projection:
     """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row.
 
     With ``overlap="auto"`` it is one, and others are asked where a ``Reasked`` says so.
+    ``flip`` is how often answers are flipped to be private, after people gave them.
     """
 
     def __init__(
@@ -97,8 +98,9 @@ class Projection:
         rowless: bool = False,
         pool: RowPool | None = None,
         fits: FitReader | None = None,
+        flip: float = 0.0,
     ) -> None:
-        self.rowless, self.pool = rowless, pool or RowPool()
+        self.rowless, self.pool, self.flip = rowless, pool or RowPool(), flip
         self.overlaps = [(0, overlap)]
         """From which question on how many people answer each."""
         self.reasked: dict[int, int] = {}
@@ -442,7 +444,8 @@ class Projection:
     # -- looking ----------------------------------------------------------------------------------
 
     def active(self, now: float, seconds: float = 60.0) -> int:
-        """Return how many people answered or skipped lately."""
+        """Return how many people answered or skipped lately; where answers are private, times are whole minutes."""
+        seconds += 60.0 if self.flip else 0.0
         return sum(person.last_seen > now - seconds for person in self.people.values())
 
     @property
@@ -456,7 +459,7 @@ class Projection:
         evidence = Evidence(gold, gold - right, pairs, pairs - sum(alike for alike, _ in agreement))
         checks = [(self.asked[number].chance, self.asked[number].given) for number in self.checks]
         said = [(p, one.answer) for p, given in checks if p for one in given if one.who not in self.excluded]
-        return slip_rate(evidence, said)
+        return slip_rate(evidence, said, self.flip)
 
     def _agreed(self, number: int) -> tuple[int, int]:
         """Of the pairs of answers to a question by people who count: how many are alike, of how many."""

@@ -5,7 +5,8 @@
 - checks: questions whose answer the model is all but sure of (``Kind.sure_question``): with p its chance of a yes, the
   answer is yes with the probability e + (1 - 2 e) p.
 
-The rate is the mean of the posterior on a grid, under a prior of mean .05 that counts as six answers.
+The rate is the mean of the posterior on a grid, under a prior of mean .05 that counts as six answers.  Private answers
+are flipped after that with a probability pi that is known: they are wrong with pi + (1 - 2 pi) e.
 """
 
 from __future__ import annotations
@@ -66,27 +67,30 @@ class Evidence(NamedTuple):
     differ: int = 0
 
 
-def slip_rate(evidence: Evidence, chances: Sequence[tuple[float, bool]] = ()) -> Slips:
+def slip_rate(evidence: Evidence, chances: Sequence[tuple[float, bool]] = (), flip: float = 0.0) -> Slips:
     """Return the posterior of the rate; ``chances`` are those of a yes in checks, and what was answered.
+
+    ``flip`` is how often answers are flipped to be private; it is in the rates that are returned.
 
     >>> [round(slip_rate(Evidence(gold, wrong)).rate, 2) for gold, wrong in ((0, 0), (30, 0), (1000, 150))]
     [0.05, 0.01, 0.15]
     """
-    proved = _log(_GRID, evidence.wrong, evidence.gold) + _log(2 * _GRID * (1 - _GRID), evidence.differ, evidence.pairs)
+    wrong = flip + (1 - 2 * flip) * _GRID
+    proved = _log(wrong, evidence.wrong, evidence.gold) + _log(2 * wrong * (1 - wrong), evidence.differ, evidence.pairs)
     seen = proved + np.log(_prior())
     if chances:
         p, bits = np.array(chances).T
-        yes = _GRID[:, None] + (1 - 2 * _GRID[:, None]) * np.clip(p, 0.0, 1.0)
+        yes = wrong[:, None] + (1 - 2 * wrong[:, None]) * np.clip(p, 0.0, 1.0)
         seen = seen + np.log(np.maximum(np.where(bits > 0, yes, 1 - yes), 1e-12)).sum(axis=1)
     weights = _normalised(seen)
-    mean = float(weights @ _GRID)
-    low, high = (_quantile(weights, level) for level in (_LEVEL, 1 - _LEVEL))
-    least = _quantile(_normalised(proved), _CERTAIN) if evidence.gold + evidence.pairs else 0.0
+    mean = float(weights @ wrong)
+    low, high = (_quantile(wrong, weights, level) for level in (_LEVEL, 1 - _LEVEL))
+    least = _quantile(wrong, _normalised(proved), _CERTAIN) if evidence.gold + evidence.pairs else flip
     return Slips(mean, min(low, mean), max(high, mean), least)
 
 
-def _quantile(weights: Array, level: float) -> float:
-    return float(_GRID[int(np.argmax(np.cumsum(weights) >= level))])
+def _quantile(wrong: Array, weights: Array, level: float) -> float:
+    return float(wrong[int(np.argmax(np.cumsum(weights) >= level))])
 
 
 @cache

@@ -203,10 +203,11 @@ class Kind(ABC):
             if name not in self.tuned and getattr(learner, name) != default:
                 raise InvalidArgument(f"learner.{name}", "left alone: it is for numbers", getattr(learner, name))
         gradients = learner.learner in ("sgd", "rls") or learner.loss != "median"
-        if gradients and (learner.flip or learner.interval is not None):
-            name = "flip" if learner.flip else "interval"
+        if gradients and learner.interval is not None:
             allowed = "left alone with learner 'sgd' or 'rls', or another loss than the median"
-            raise InvalidArgument(f"learner.{name}", allowed, getattr(learner, name))
+            raise InvalidArgument("learner.interval", allowed, learner.interval)
+        if learner.flip and learner.learner == "rls":
+            raise InvalidArgument("learner.flip", "left alone with learner 'rls'", learner.flip)
 
     @abstractmethod
     def as_label(self, value: Any) -> Any:

@@ -19,7 +19,7 @@ from askone.campaign.output._formats import Record, pages
 from askone.campaign.output._json_list import JsonList
 from askone.campaign.output.export import begun_settings, fate, iso, until
 from askone.campaign.settings.settings import Settings
-from askone.errors import CampaignClosed, InvalidFile
+from askone.errors import CampaignClosed, InvalidFile, NotPrivate
 from askone.questions.base import Question
 from askone.session.log import Answered, Asked
 from askone.store.entries import Entry, Row, Seat, as_json
@@ -167,6 +167,8 @@ def take_page(campaign: Campaign, page: Sequence[GivenChoice], now: float, count
     campaign.refresh()
     if campaign.projection.status == "closed":
         raise CampaignClosed("this campaign is closed: nothing more is recorded")
+    if campaign.settings.privacy.epsilon is not None:
+        raise NotPrivate("in a private campaign answers are flipped by who gives them: those of a file are not taken")
     with campaign.store.transaction(campaign.name) as transaction:
         _take(transaction, campaign, page, now, counts)
     campaign.refresh()

@@ -49,6 +49,7 @@ from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.labels.wording import YES_NO
 from askone.learners import registry
+from askone.privacy import with_slips
 
 Record = dict[str, Any]
 
@@ -195,6 +196,48 @@ class LearnerSettings:
 
 
 @final
+@section("privacy")
+class PrivacySettings:
+    """Whether answers are flipped before they leave whoever gives them (see ``askone.privacy``)."""
+
+    epsilon: Annotated[
+        float | None,
+        about(
+            "answers are flipped with 1/(1 + e^epsilon) before they are sent (none: they are not)", 1.0, ge=0.1, le=30
+        ),
+    ] = None
+    budget: Annotated[
+        float | None, about("what a person may spend, an answer costs epsilon (none: any)", 20.0, gt=0, le=1e6)
+    ] = None
+    mechanism: Annotated[
+        Literal["randomized response"] | None, about("how answers are made private, where they are")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.epsilon is None:
+            for name in ("budget", "mechanism"):
+                if getattr(self, name) is not None:
+                    raise InvalidArgument(f"privacy.{name}", "none without privacy.epsilon", getattr(self, name))
+        elif self.budget is not None and self.budget < self.epsilon:
+            raise InvalidArgument("privacy.budget", f"enough for an answer, {self.epsilon:g}", self.budget)
+        elif self.mechanism is None:
+            object.__setattr__(self, "mechanism", "randomized response")
+
+    @property
+    def answers(self) -> int | None:
+        """How many answers of one person the budget allows; None: any number."""
+        if self.epsilon is None or self.budget is None:
+            return None
+        return int(self.budget / self.epsilon * (1.0 + 1e-12))
+
+    def spent(self, answers: int) -> Record | None:
+        """Return what somebody has spent with so many answers: k of them cost k epsilon; None: nothing is flipped."""
+        if self.epsilon is None:
+            return None
+        return {"epsilon": self.epsilon, "spent": answers * self.epsilon, "budget": self.budget}
+
+
+@final
 @section()
 class Settings:
     """All that a campaign is told; see the parts."""
@@ -205,15 +248,41 @@ class Settings:
     question: QuestionSettings = QuestionSettings()
     ask: AskSettings = AskSettings()
     learner: LearnerSettings = LearnerSettings()
+    privacy: PrivacySettings = PrivacySettings()
 
     def __post_init__(self) -> None:
         self.space()  # checks names and wording
+        if self.privacy.epsilon is not None:
+            self._check_private()
         if self.ask.gold_share and self.rows.gold is None:
             raise InvalidArgument("ask.gold_share", "0 without rows.gold", self.ask.gold_share)
         if self.ask.training and self.rows.gold is None:
             raise InvalidArgument("ask.training", "0 without rows.gold", self.ask.training)
         as_choice(self.learner.learner, "learner.learner", (*self.labels.learners, *registry.names()))
         self.labels.check(self.learner)
+
+    def _check_private(self) -> None:
+        """Refuse what costs a person's budget and teaches nothing, or less than other questions would."""
+        if self.ask.overlap != 1:
+            raise InvalidArgument("ask.overlap", "1 with privacy.epsilon: other rows teach more", self.ask.overlap)
+        if self.ask.gold_share:
+            raise InvalidArgument("ask.gold_share", "0 with privacy.epsilon", self.ask.gold_share)
+        if self.learner.learner == "rls":
+            raise InvalidArgument("privacy.epsilon", "none with learner 'rls'", self.privacy.epsilon)
+        if self.flip > 0.49:
+            raise InvalidArgument("learner.flip", "less, with so small a privacy.epsilon", self.learner.flip)
+
+    @property
+    def flip(self) -> float:
+        """The share of answers that arrive as wrong ones: by slips, and flipped for privacy after them."""
+        epsilon, slips = self.privacy.epsilon, self.learner.flip
+        return slips if epsilon is None else with_slips(epsilon, slips)
+
+    @property
+    def per_person(self) -> int | None:
+        """Answers of one person at most, by ``ask.per_person`` and by what ``privacy.budget`` allows."""
+        limits = [one for one in (self.ask.per_person, self.privacy.answers) if one is not None]
+        return min(limits, default=None)
 
     def space(self) -> Space:
         """Return the label space, with the wording."""
@@ -322,6 +391,7 @@ CHANGEABLE: Final = {
 
 SECTIONS: dict[str, type[Any] | None] = {
     "rows": RowSettings, "labels": None, "question": QuestionSettings, "ask": AskSettings, "learner": LearnerSettings,
+    "privacy": PrivacySettings,
 }  # fmt: skip
 """Tables of the file; labels are of the kind that they name."""
 

@@ -85,6 +85,7 @@ class LearnerChoice(ABC):
     """
 
     forecasts: ClassVar[bool] = False  # by a likelihood, which reads flip and interval
+    corrects: ClassVar[bool] = False  # gradients for flips
     several: ClassVar[bool] = False  # questions about one row
     revisits: ClassVar[bool] = False  # rows that come again, each time for one question
 
@@ -92,7 +93,8 @@ class LearnerChoice(ABC):
         """Make the learner, or refuse what it would not read."""
         as_number(setup.flip, "flip", 0.0, 0.49)
         for argument, value, default in (("flip", setup.flip, 0.0), ("interval", setup.interval, None)):
-            if value != default and not self.forecasts:
+            read = self.forecasts or (argument == "flip" and self.corrects)
+            if value != default and not read:
                 raise incompatible(argument, value, f"{type(self).__name__} does not read it", [default])
         return self._learner(setup)
 

@@ -34,6 +34,7 @@ _ORDERS = (0.35, 0.7, 1.4)
 _TABLE = (2, 128)  # columns of tables beside which trees are fitted: in wider ones they take long, and seldom win
 _WIDE = 33  # columns from which on lines are: a bank has a line of its own
 _CAREFUL = 0.1  # rates below which numbers are learnt as if somebody never erred: what is known of slips is so little
+_AGAIN = 1.5  # growth of the answers after which classes are learnt anew with what is known of people: that is quick
 _LINES = (2.0, 5.0, 12.0)  # prior scales of their weights
 
 
@@ -74,7 +75,7 @@ class Filters(FeatureChoice):
     forecasts: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
-        return CrowdLearner(self._alone(setup), careful=_CAREFUL)
+        return CrowdLearner(self._alone(setup), careful=_CAREFUL, flip=setup.flip)
 
     def _alone(self, setup: Setup) -> Learner[Any]:
         """Return the learner of answers that nobody is named with."""
@@ -149,7 +150,7 @@ class SetLikelihood(FeatureChoice):
     small_sets: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
-        return CrowdLearner(self._alone(setup))
+        return CrowdLearner(self._alone(setup), again=_AGAIN, flip=setup.flip)
 
     def _alone(self, setup: Setup) -> Learner[Any]:
         """Return the learner of answers that nobody is named with."""
@@ -184,4 +185,5 @@ class Thurstone(FeatureChoice):
         space = replace(setup.space, embedding="items")
         alone = not setup.context and self.model == "auto"
         maps = (Intercept(setup.columns),) if alone else self._maps(setup, _ORDERS, space.size)
-        return CrowdLearner(ThurstoneLearner(space, tuple(default_bank(features, setup.flip) for features in maps)))
+        banks = tuple(default_bank(features, setup.flip) for features in maps)
+        return CrowdLearner(ThurstoneLearner(space, banks), flip=setup.flip)

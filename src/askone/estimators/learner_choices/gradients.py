@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from askone.labels.number import Real
 from askone.labels.ranking import Ranking
 from askone.learners import step_rules
 from askone.learners.base import Learner
-from askone.learners.gradients.base import Gradient
+from askone.learners.gradients.base import Gradient, Strategy
 from askone.learners.gradients.half_space import FAMILY_NAMES, WeakGradient, pair
 from askone.learners.gradients.ranking import RANK_FAMILIES, RANK_LOSSES, rank_strategy
 from askone.learners.gradients.subset import SET_FAMILIES, set_strategy
@@ -29,6 +29,7 @@ from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.step_search import StepSearch
 from askone.learners.sgd.surrogate import Surrogate
 
+_Parts = tuple[Any, step_rules.StepRule, step_rules.Average, float]
 _MEDIAN_ONLY = ("sphere", "coordinates", "passive")
 _FACTORS = tuple(3.0**k for k in range(-3, 4))  # of the default step
 _BITS, _MOST_BITS = 600, 2000  # answers that choose among them
@@ -43,7 +44,7 @@ class GradientChoice(FeatureChoice):
     average: str | step_rules.Average = "auto"
     ridge: float = 0.0
 
-    def _parts(self, setup: Setup, step: str | step_rules.StepRule, average: str) -> tuple[Any, ...]:
+    def _parts(self, setup: Setup, step: str | step_rules.StepRule, average: str) -> _Parts:
         """Make the model, the step rule and the average; ``step`` and ``average`` are what "auto" means."""
         if isinstance(self.gamma, str):
             raise incompatible("gamma", self.gamma, "it is chosen for SGD of numbers alone", [None])
@@ -98,6 +99,7 @@ class SGD(GradientChoice):
     questions: str = "auto"
     limit: float | None = None
     calibration: int = 60
+    corrects: ClassVar[bool] = True
 
     @property
     def small_sets(self) -> bool:
@@ -121,7 +123,12 @@ class SGD(GradientChoice):
         family = as_choice(self.questions, "questions", ("auto", *SET_FAMILIES))
         strategy = set_strategy(setup.space, self.class_loss(), "designed" if family == "auto" else family)
         # Scores live in a simplex of size 1: that is the distance to go.
-        return Surrogate(strategy, *self._parts(setup, step_rules.DoG(1.0), "polynomial"))
+        return self._surrogate(strategy, self._parts(setup, step_rules.DoG(1.0), "polynomial"), setup)
+
+    def _surrogate(self, strategy: Strategy, parts: _Parts, setup: Setup) -> Learner[Any]:
+        if setup.flip and strategy.family == "full":
+            raise incompatible("flip", setup.flip, "labels are asked for, not bits", [0.0])
+        return Surrogate(strategy, *parts, setup.flip)
 
     def _of_orders(self, setup: Setup) -> Learner[Any]:
         loss: Any = self.loss
@@ -130,14 +137,17 @@ class SGD(GradientChoice):
             loss = None if name == "auto" else RANK_LOSSES[name]()
         family = as_choice(self.questions, "questions", ("auto", *RANK_FAMILIES))
         strategy = rank_strategy(setup.space, loss, "borda" if family == "auto" else family)
-        return Surrogate(strategy, *self._parts(setup, "sqrt", "polynomial"))
+        return self._surrogate(strategy, self._parts(setup, "sqrt", "polynomial"), setup)
 
     def _of_numbers(self, setup: Setup) -> Learner[Any]:
         if _auto(self.gamma):
             return self._searching(setup)
-        model, *steps = self._parts(setup, "sqrt", "uniform")
+        model, step, average, ridge = self._parts(setup, "sqrt", "uniform")
         gradient = self._gradient(number_loss(self.loss, setup), setup)
-        return calibrated(SGDLearner(setup.space, model, gradient, *steps), self.calibration, setup)
+        if setup.flip and not isinstance(gradient, WeakGradient):
+            raise incompatible("flip", setup.flip, "labels are asked for, not bits", [0.0])
+        learner = SGDLearner(setup.space, model, gradient, step, average, ridge, setup.flip)
+        return calibrated(learner, self.calibration, setup)
 
     def _searching(self, setup: Setup) -> Learner[Any]:
         gradient = self._gradient(number_loss(self.loss, setup), setup)
@@ -148,12 +158,9 @@ class SGD(GradientChoice):
         average = step_rules.Polynomial(2.0) if _auto(self.average) else make_average(self.average)
         model = self._model(setup)
         usual = 1.0 if name == "theorem" else make_step(name, None, setup.horizon).gamma
-        members = tuple(
-            SGDLearner(
-                setup.space, model, gradient, make_step(name, factor * usual, setup.horizon), average, self.ridge
-            )
-            for factor in _FACTORS
-        )
+        steps = [make_step(name, factor * usual, setup.horizon) for factor in _FACTORS]
+        rest = average, self.ridge, setup.flip
+        members = tuple(SGDLearner(setup.space, model, gradient, step, *rest) for step in steps)
         bits = _BITS if setup.horizon is None else max(1, min(setup.horizon // 5, _MOST_BITS))
         search = StepSearch(members, favourite=len(members) // 2, bits=bits)
         return calibrated(search, self.calibration, setup)

@@ -11,7 +11,8 @@ from askone.session.log import Answered, Asked, Event, Retracted, Skipped
 
 
 def log_frame(log: Iterable[Event]) -> Any:
-    """Return a data frame with a line for each question, as it stands: its row, sentence, answer and status.
+    """Return a data frame with a line for each question, as it stands: its row, sentence, answer, who gave it
+    and its status.
 
     ``threshold`` is that of a question about one number; ``learnt`` is how many answers the model knew when it asked.
     """
@@ -22,13 +23,13 @@ def log_frame(log: Iterable[Event]) -> Any:
             lines[event.id] = _line(event)
         elif isinstance(event, Answered):
             told[event.id] = event.asked
-            lines[event.asked] |= {"answer": event.answer, "status": "answered"}
+            lines[event.asked] |= {"answer": event.answer, "person": event.person, "status": "answered"}
         elif isinstance(event, Skipped):
             lines[event.asked]["status"] = "skipped"
         elif isinstance(event, Retracted):
-            lines[told[event.answered]] |= {"answer": None, "status": "open"}
+            lines[told[event.answered]] |= {"answer": None, "person": None, "status": "open"}
     frames = pandas()
-    columns = ("number", "row", "question", "threshold", "answer", "status", "learnt")
+    columns = ("number", "row", "question", "threshold", "answer", "person", "status", "learnt")
     frame = frames.DataFrame(list(lines.values()), columns=list(columns))
     if all(line["answer"] in (True, False, None) for line in lines.values()):
         frame["answer"] = frame["answer"].astype("boolean")
@@ -44,6 +45,7 @@ def _line(asked: Asked) -> dict[str, Any]:
         "question": str(question),
         "threshold": question.threshold if one else None,  # type: ignore[attr-defined]  # a half-space's
         "answer": None,
+        "person": None,
         "status": "open",
         "learnt": asked.learnt,
     }

@@ -182,7 +182,7 @@ def _heard(
 ) -> tuple[float, float, float]:
     """Return (Z, slope, taken) of an answer: above the threshold, and below the upper end where there is one?"""
     left = 1.0 - yes - no
-    floor, trust = (yes if e > 0.0 else no) + left * flip, left * (1.0 - 2.0 * flip)
+    floor, trust = flip + (1.0 - 2.0 * flip) * (yes if e > 0.0 else no), left * (1.0 - 2.0 * flip)
     if upper < np.inf:
         return answered_between(e, (threshold - at) / root, (upper - at) / root, floor, trust)
     chance, h, taken = answered(e * (at - threshold) / root, floor, trust)

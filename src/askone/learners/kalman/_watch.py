@@ -77,6 +77,10 @@ class Watch:
                 marks[i, 1:] = lead, self.count
         return replace(self, marks=marks), None
 
+    def raised(self, by: float) -> Watch:
+        """Return the same for a bank whose log evidence is so much higher, as it has learnt the same answers anew."""
+        return replace(self, marks=self.marks + np.array([by, 0.0, 0.0]))
+
     def renewed(self, young: Bank, evidence: float) -> Watch:
         """Return the same with another first filter, which begins now; if it is time, with another second one, too."""
         columns = len(self.rows.mean)
@@ -133,6 +137,10 @@ class Trial:
     def begun(cls, former: Bank, new: Bank) -> Trial:
         """Return a trial that begins, or goes on, now."""
         return cls(former, np.array([former.evidence.max(), new.evidence.max(), _LOOKS * new.count]))
+
+    def raised(self, by: float) -> Trial:
+        """Return the same for a new bank whose log evidence is so much higher, as it has learnt the same anew."""
+        return replace(self, marks=self.marks + np.array([0.0, by, 0.0]))
 
     def judged(self, new: Bank) -> tuple[Bank, Trial | None]:
         """Return the bank that goes on, the former one if it forecast better since the last look; the trial, if any.

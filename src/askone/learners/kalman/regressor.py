@@ -411,8 +411,9 @@ class FilterLearner(
 
     def _said(self, bank: Bank, chances: Array, question: Question) -> float:
         """Return how likely "yes" is where it is right with these chances: answers may be flipped."""
-        flip = self.grid[bank.alive, 3]
-        return question.slips.heard(True, float(dot(bank.weights, flip + (1 - 2 * flip) * chances)))
+        flip, slips = self.grid[bank.alive, 3], question.slips
+        heard = flip + (1 - 2 * flip) * (slips.yes + slips.trust * chances)
+        return float(dot(bank.weights, heard))
 
     def hindsight(
         self, state: BankState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
@@ -445,7 +446,9 @@ class FilterLearner(
         told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 6)
         last = slice(len(X) - state.banks[0].count, None)  # since the concept is what it is
         bank, _ = self._learnt(self._first(), None, 0, X[last], told[last], watched=False)
-        return replace(state, banks=(bank,))
+        # Whoever watches compares evidence with that of before, which was of other chances.
+        by, watch = float(bank.evidence.max() - state.banks[0].evidence.max()), state.watches[0]
+        return replace(state, banks=(bank,), watches=(None if watch is None else watch.raised(by),))
 
     def _side(self, question: Question) -> tuple[int, float, float, float] | None:
         """Return which output a question is about, the sign of "above", and the ends; None: several."""
@@ -462,7 +465,7 @@ class FilterLearner(
     ) -> Array:  # fmt: skip
         """Return P(yes) by one filter that says N(m, q) of the value at each row, its answer in it."""
         left = 1.0 - yes - no
-        floor, trust = np.where(bit > 0, yes, no) + left * flip, left * (1.0 - 2.0 * flip)
+        floor, trust = flip + (1.0 - 2.0 * flip) * np.where(bit > 0, yes, no), left * (1.0 - 2.0 * flip)
         ends = np.isfinite(high)  # of a range its own answer stays in: such questions are few
         m_c, q_c = without(m, q, s * s, low, np.where(bit > 0, sign, -sign), floor, trust)
         m_c, q_c = np.where(ends, m, m_c), np.where(ends, q, q_c)

@@ -123,7 +123,7 @@ class NumberBits(BitLikelihood):
         inside, slope = above - under, above * (1 - above) - under * (1 - under)
         sign = np.where(bits[:, 2:3] > 0, 1.0, -1.0)
         said = np.where(sign > 0, inside, expit(bits[:, :1] - F) + under)
-        floor, trust = bits[:, 3:4] + bits[:, 4:] * flip, bits[:, 4:] * (1 - 2 * flip)
+        floor, trust = flip + (1 - 2 * flip) * bits[:, 3:4], bits[:, 4:] * (1 - 2 * flip)
         Q = np.maximum(floor + trust * said, _LEAST)
         slope = trust * slope
         information = slope * slope / np.maximum(Q * (1 - Q), _LEAST)

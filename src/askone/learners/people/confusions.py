@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from askone._common.types import Array
-from askone.learners.people.habits import Habits
+from askone.learners.people.habits import KnownHabits
 from askone.learners.people.rates import CrowdRates
 
 _STRENGTH = 4.0  # answers about each class that the crowd's matrix counts for
@@ -40,8 +40,12 @@ class Confusions(NamedTuple):
     foretold: Array
 
 
-def confusions_of(places: Array, bits: Array, inside: Array, believed: Array, people: int) -> Confusions:
+def confusions_of(
+    places: Array, bits: Array, inside: Array, believed: Array, people: int, flip: float = 0.0
+) -> Confusions:
     """Return the confusions of so many people by answers: whose each is, its bit, its set (1, 0) and q(y), n x m.
+
+    ``flip`` is how often what they said was flipped.
 
     >>> rng = np.random.default_rng(0)
     >>> y, inside = rng.integers(3, size=900), rng.permuted(np.tile([1.0, 0.0, 0.0], (900, 1)), axis=1)
@@ -50,7 +54,7 @@ def confusions_of(places: Array, bits: Array, inside: Array, believed: Array, pe
     >>> confusions_of(np.zeros(900, int), bits, inside, np.eye(3)[y], 1).matrices[0].round(1).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5]]
     """
-    left = np.where(bits[:, None], inside, 1.0 - inside)
+    left = flip + (1.0 - 2.0 * flip) * np.where(bits[:, None], inside, 1.0 - inside)
     found = [_confusions_at(places, left, (1.0 - d) * believed + d / left.shape[1], people) for d in _DOUBTS]
     return max(found, key=lambda one: one.foretold.sum())
 
@@ -78,7 +82,9 @@ def _normal(counts: Array) -> Array:
     return np.asarray(kept / kept.sum(axis=-1, keepdims=True))
 
 
-def with_confusions(rates: CrowdRates, places: Array, bits: Array, inside: Array, believed: Array) -> CrowdRates:
+def with_confusions(
+    rates: CrowdRates, places: Array, bits: Array, inside: Array, believed: Array, flip: float = 0.0
+) -> CrowdRates:
     """Return rates with confusions beside them, weighed by how well each foretold a person's answers.
 
     The prior weight is the mean over the crowd: with few answers of each, all of them together say which it is.
@@ -86,12 +92,12 @@ def with_confusions(rates: CrowdRates, places: Array, bits: Array, inside: Array
     people, m = len(rates.habits.rates), inside.shape[1]
     if not 2 < m <= _MANY:
         return rates
-    found = confusions_of(places, bits, inside, believed, people)
+    found = confusions_of(places, bits, inside, believed, people, flip)
     better, share = found.foretold - rates.foretold, 0.5
     for _ in range(5):
         weights = expit(better + logit(share))
         share = float((weights.sum() + 1.0) / (people + 2.0))
     weights = np.append(expit(better + logit(share)), share)
     evidence = np.logaddexp(np.log1p(-share) + rates.foretold, np.log(share) + found.foretold).sum()
-    habits = Habits(rates.habits.rates, found.matrices, weights)
+    habits = KnownHabits(rates.habits.rates, found.matrices, weights)
     return rates._replace(habits=habits, evidence=float(evidence))

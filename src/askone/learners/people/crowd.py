@@ -49,7 +49,6 @@ from askone.learners.abilities import (
     known,
     predict_within,
     probabilities,
-    space_at,
     stream,
     tell_many,
 )
@@ -57,7 +56,7 @@ from askone.learners.base import Learner, marked, of_family, unmarked
 from askone.learners.mixture.members import require_array
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.people.confusions import with_confusions
-from askone.learners.people.habits import Habits
+from askone.learners.people.habits import KnownHabits
 from askone.learners.people.opinions import JointEvidence
 from askone.learners.people.rates import CrowdRates, rates_of
 from askone.learners.person import Person
@@ -67,7 +66,7 @@ from askone.questions.registry import question_from_json
 from askone.questions.subset import Subset
 
 _FIRST, _GROWTH = 60, 1.7  # answers before the first look at rates, and their growth from look to look
-_EARLY, _ANEW = 150, 4.0  # answers before all is learnt anew with the rates that were found, and their growth
+_EARLY = 150  # answers before all is learnt anew with the rates that were found
 _ALONE = 512  # answers of one person that are kept for when there is another
 _MOST = 4096  # answers that are kept to find rates by
 _ROOM = 4_000_000  # numbers of their rows, at most
@@ -94,7 +93,7 @@ class CrowdState:
     base: Any
     people: tuple[str, ...]
     answers: Array
-    habits: Habits
+    habits: KnownHabits
     intervals: Array
     common: float
     told: tuple[_Told, ...]
@@ -113,6 +112,9 @@ class CrowdLearner(
 ):  # fmt: skip
     """See the module.  Of people who err more seldom than ``careful`` on both sides, nothing is made.
 
+    ``again`` is the growth of the answers from one time that all is learnt anew to the next.
+    ``flip`` is how often answers are flipped after people gave them, which the learner knows: rates are without it.
+
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.kalman.regressor import FilterLearner
     >>> crowd = CrowdLearner(FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),)))
@@ -126,12 +128,16 @@ class CrowdLearner(
 
     base: Any
     careful: float = 0.0
+    again: float = 4.0
+    flip: float = 0.0
     adds: ClassVar[tuple[type[Learner[Any]], ...]] = (KnowsPeople, Refits)
 
     def __post_init__(self) -> None:
         if not able(self.base, Hindsight):
             raise InvalidArgument("base", "a learner with hindsight", type(self.base).__name__)
         as_number(self.careful, "careful", 0.0, 1.0)
+        as_number(self.again, "again", 1.0, strict=True)
+        as_number(self.flip, "flip", 0.0, 0.49)
 
     # -- what the learner says --------------------------------------------------------------------
 
@@ -153,7 +159,7 @@ class CrowdLearner(
         return (self.base,)
 
     def init(self) -> CrowdState:
-        none = np.zeros(0, np.int64), Habits(np.zeros((0, 2))), np.zeros((0, 2, 2))
+        none = np.zeros(0, np.int64), KnownHabits(np.zeros((0, 2))), np.zeros((0, 2, 2))
         return CrowdState(self.base.init(), (), *none, 0.0, (), Buffer(self.columns), _FIRST, _EARLY)
 
     def ask(self, state: CrowdState, x: ArrayLike, uniform: Array) -> Question:
@@ -188,7 +194,8 @@ class CrowdLearner(
         return blend(self.base, state.base)
 
     def range_at(self, state: CrowdState) -> Real | None:
-        return space_at(self.base, state.base)  # type: ignore[return-value]  # other labels than numbers, too
+        found: Real | None = self.base.range_at(state.base)
+        return found
 
     def known(self, state: CrowdState) -> int:
         return known(self.base, state.base)
@@ -324,7 +331,7 @@ class CrowdLearner(
     def _put_to(self, state: CrowdState, question: Question, place: int) -> Question:
         return question.put_to(HONEST) if len(state.people) < 2 else self._put_by(state.habits, question, place)
 
-    def _put_by(self, habits: Habits, question: Question, place: int) -> Question:
+    def _put_by(self, habits: KnownHabits, question: Question, place: int) -> Question:
         known = len(habits.weights) > 0 and isinstance(question, Subset)
         return habits.put(question, self._inside(question) if known else None, place, self.careful)
 
@@ -347,6 +354,9 @@ class CrowdLearner(
     def people(self, state: CrowdState) -> list[Person]:
         each = zip(state.people, state.answers.tolist(), state.habits.rates, state.intervals, strict=True)
         return [Person.of(name, answers, rates, ends) for name, answers, rates, ends in each]
+
+    def unnamed(self, state: CrowdState) -> CrowdState:
+        return replace(self.init(), base=state.base)
 
     # -- rates ------------------------------------------------------------------------------------
 
@@ -379,7 +389,7 @@ class CrowdLearner(
                     rates, least = again, again.evidence
         return found | rates.habits._asdict() | {"intervals": rates.intervals, "common": np.array(rates.common)}
 
-    def _relearnt(self, state: CrowdState, habits: Habits) -> tuple[Any, tuple[_Told, ...]]:
+    def _relearnt(self, state: CrowdState, habits: KnownHabits) -> tuple[Any, tuple[_Told, ...]]:
         """Return the learner's state after all was learnt anew with these habits, and as what opinions were learnt."""
         put = [self._put(habits, *one) for one in state.told]
         # Who makes a fit and takes it over computes the same twice: half of what learning anew costs.
@@ -391,7 +401,7 @@ class CrowdLearner(
             _ANEW_BEFORE[state] = known
         return known[1], tuple(now if len(now[0]) > 1 else was for was, now in zip(state.told, put, strict=True))
 
-    def _put(self, habits: Habits, said: _Said, question: Question, bit: bool) -> _Told:
+    def _put(self, habits: KnownHabits, said: _Said, question: Question, bit: bool) -> _Told:
         """Return an answer as of people with these habits; who came after they were found is as they were."""
         if not said or max(said)[0] >= len(habits.rates):
             return said, question, bit
@@ -412,10 +422,11 @@ class CrowdLearner(
         group = np.repeat(np.arange(len(said)), [len(one) for one in said])
         places, each = np.array([one for some in said for one in some]).T
         if believed.ndim == 1:
-            return rates_of(places, each.astype(bool), believed[group], len(state.people), group)
+            return rates_of(places, each.astype(bool), believed[group], len(state.people), group, self.flip)
         inside = np.array([self._inside(question) for question in questions])
-        rates = rates_of(places, each.astype(bool), (believed * inside).sum(axis=1)[group], len(state.people), group)
-        return with_confusions(rates, places, each.astype(bool), inside[group], believed[group])
+        chances, bit = (believed * inside).sum(axis=1)[group], each.astype(bool)
+        rates = rates_of(places, bit, chances, len(state.people), group, self.flip)
+        return with_confusions(rates, places, bit, inside[group], believed[group], self.flip)
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
         if "answers" not in fit:  # the learner's; in older logs without a mark
@@ -427,12 +438,12 @@ class CrowdLearner(
         if "rates" not in fit:
             return replace(state, due=due, added=0)
         if fit["anew"].item() and self.revises(state):
-            base, put = self._relearnt(state, Habits.of_fit(fit, _LEARNT))
-            state = replace(state, base=base, told=put, anew=int(told * _ANEW), added=0)
+            base, put = self._relearnt(state, KnownHabits.of_fit(fit, _LEARNT))
+            state = replace(state, base=base, told=put, anew=int(told * self.again), added=0)
         intervals = state.intervals.copy()
         known = min(len(intervals), len(fit["intervals"]))
         intervals[:known] = fit["intervals"][:known]
-        habits, common = Habits.of_fit(fit).over(state.habits), float(fit["common"].item())
+        habits, common = KnownHabits.of_fit(fit).over(state.habits), float(fit["common"].item())
         return replace(state, due=due, habits=habits, intervals=intervals, common=common)
 
     def _check(self, fit: dict[str, Array]) -> None:
@@ -472,8 +483,8 @@ class CrowdLearner(
             raise InvalidArgument("people", f"arrays of shapes {expected}, and answers of these", shapes)
         rows = as_rows(arrays["rows"], self.columns) if len(told) else np.zeros((0, self.columns))
         return CrowdState(
-            self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"], Habits.of_fit(arrays),
-            arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), *map(int, counts),
+            self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"],
+            KnownHabits.of_fit(arrays), arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), *map(int, counts),
         )  # fmt: skip
 
 

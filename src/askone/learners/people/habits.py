@@ -17,7 +17,7 @@ _NONE = np.zeros((0, 0, 0))
 
 
 @final
-class Habits(NamedTuple):
+class KnownHabits(NamedTuple):
     """Of each person the rates (n x 2); of classes also confusions ((k + 1) x m x m) and their weights (k + 1).
 
     Of the confusions the last is the crowd's, for whoever came later; a weight is that of confusions against rates.
@@ -28,7 +28,7 @@ class Habits(NamedTuple):
     weights: Array = np.zeros(0)
 
     @classmethod
-    def of_fit(cls, fit: dict[str, Array], mark: str = "") -> Habits:
+    def of_fit(cls, fit: dict[str, Array], mark: str = "") -> KnownHabits:
         """Return what a fit has, checked: files of strangers have fits."""
         rates = require_array(fit, f"{mark}rates", "f8", None, 2)
         weights = require_array(fit, f"{mark}weights", "f8", None)
@@ -38,11 +38,11 @@ class Habits(NamedTuple):
                 raise InvalidArgument(f"fit[{mark + name!r}]", "numbers from 0 to 1", array.tolist())
         return cls(rates, matrices, weights)
 
-    def with_newcomer(self, rate: float) -> Habits:
+    def with_newcomer(self, rate: float) -> KnownHabits:
         """Return the same with one person more, of whom nothing is known but the crowd's rate."""
         return self._replace(rates=np.vstack([self.rates, np.full((1, 2), rate)]))
 
-    def over(self, before: Habits) -> Habits:
+    def over(self, before: KnownHabits) -> KnownHabits:
         """Return what is known anew of those who were there, and of later ones what was known before."""
         known = min(len(self.rates), len(before.rates))
         return self._replace(rates=np.vstack([self.rates[:known], before.rates[known:]]))

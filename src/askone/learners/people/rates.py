@@ -1,8 +1,9 @@
 """How often each person errs, from answers whose honest chances are known.
 
-    P(yes | person a) = g_a + (1 - g_a - l_a) p ,     p = d + (1 - 2 d) p_model ,
+    P(yes | person a) = pi + (1 - 2 pi) (g_a + (1 - g_a - l_a) p) ,     p = d + (1 - 2 d) p_model ,
 
-with p_model the chance of an honest yes by a model, g how often a says yes whatever is true, and l how often no.  The
+with p_model the chance of an honest yes by a model, g how often a says yes whatever is true, and l how often no; pi is
+how often answers are flipped after that, as they are where they are private: people's rates are without it.  The
 posterior of (g, l) is computed on a grid.  Half of the prior's weight is on people who err alike on both sides, g = l,
 half on people who lean to one; its mean is the crowd's, which is found from all of them.
 
@@ -14,7 +15,7 @@ best: without it, everybody would be suspected while the model knows little, and
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -22,7 +23,7 @@ from scipy.special import expit, logit, logsumexp
 from scipy.stats import beta
 
 from askone._common.types import Array
-from askone.learners.people.habits import Habits
+from askone.learners.people.habits import KnownHabits
 
 _LOGITS = np.linspace(logit(0.002), logit(0.95), 30)
 _GRID = expit(_LOGITS)
@@ -46,17 +47,21 @@ class CrowdRates(NamedTuple):
     has for each person the sum of the log-chances of their answers, each by the others.
     """
 
-    habits: Habits
+    habits: KnownHabits
     intervals: Array
     common: float
     evidence: float
     foretold: Array
 
 
-def rates_of(places: Array, bits: Array, chances: Array, people: int, questions: Array | None = None) -> CrowdRates:
+def rates_of(
+    places: Array, bits: Array, chances: Array, people: int, questions: Array | None = None, flip: float = 0.0,
+    rounds: int = _ROUNDS, doubts: tuple[float, ...] = _DOUBTS,
+) -> CrowdRates:  # fmt: skip
     """Return the rates of so many people by answers: whose each is, what it says, and the chance of an honest yes.
 
-    ``questions`` says which answers are to one question; None: each is to its own.
+    ``questions`` says which answers are to one question; None: each is to its own.  ``flip`` is how often what people
+    said was flipped.
 
     >>> sure = np.tile([0.99, 0.01], 60)
     >>> ann, bob = sure[:80] > 0.5, np.ones(40, bool)
@@ -69,7 +74,7 @@ def rates_of(places: Array, bits: Array, chances: Array, people: int, questions:
     shared = None
     if questions is not None and several.any():
         shared = _Shared(places[several], bits[several], chances[several], questions[several])
-    found = [_rates_at(counts, doubt, shared) for doubt in _DOUBTS]
+    found = [_rates_at(counts, doubt, shared, flip, rounds) for doubt in doubts]
     return max(found, key=lambda rates: rates.evidence)
 
 
@@ -82,14 +87,14 @@ class _Shared(NamedTuple):
     chances: Array
     questions: Array
 
-    def logs(self, doubt: float, means: Array) -> Array:
+    def logs(self, doubt: float, means: Array, flip: float) -> Array:
         """Return the log-likelihood of each (g, l) by the chances after what others with these rates said."""
-        g, no = means[self.places].T
+        g, no = (flip + (1.0 - 2.0 * flip) * means[self.places]).T
         says = np.where(self.bits, np.log((1.0 - no) / g), np.log(no / (1.0 - g)))
         others = np.bincount(self.questions, says)[self.questions] - says
         chances = expit(logit(doubt + (1.0 - 2.0 * doubt) * self.chances) + others)
         counts = _counted(self.places, self.bits, chances, len(means))
-        return np.tensordot(counts, _logs(0.0), axes=((1, 2), (0, 1)))
+        return np.tensordot(counts, _logs(0.0, flip), axes=((1, 2), (0, 1)))
 
 
 def _counted(places: Array, bits: Array, chances: Array, people: int) -> Array:
@@ -101,31 +106,32 @@ def _counted(places: Array, bits: Array, chances: Array, people: int) -> Array:
     return counts
 
 
-@cache
-def _logs(doubt: float) -> Array:
+@lru_cache(maxsize=4 * len(_DOUBTS))
+def _logs(doubt: float, flip: float) -> Array:
     """Return log P(answer) of no and yes, in each bin of chances, at each (g, l): 2 x bins x grid x grid."""
     middles = expit((np.arange(_BINS) + 0.5) / _BINS * 2 * _SURE - _SURE)
     p = doubt + (1.0 - 2.0 * doubt) * middles[:, None, None]
-    yes = np.clip(_GRID[:, None] + (1.0 - _GRID[:, None] - _GRID[None, :]) * p, 1e-12, 1.0 - 1e-12)
+    said = _GRID[:, None] + (1.0 - _GRID[:, None] - _GRID[None, :]) * p
+    yes = np.clip(flip + (1.0 - 2.0 * flip) * said, 1e-12, 1.0 - 1e-12)
     return np.asarray(np.log(np.stack([1.0 - yes, yes])))
 
 
-def _rates_at(counts: Array, doubt: float, shared: _Shared | None) -> CrowdRates:
+def _rates_at(counts: Array, doubt: float, shared: _Shared | None, flip: float, rounds: int) -> CrowdRates:
     """Return the rates by chances that are doubted so much."""
-    alone = np.tensordot(counts, _logs(doubt), axes=((1, 2), (0, 1)))
+    alone = np.tensordot(counts, _logs(doubt, flip), axes=((1, 2), (0, 1)))
     answers = counts.sum(axis=(1, 2)) + (0 if shared is None else np.bincount(shared.places, minlength=len(counts)))
     say, common, means = answers / (answers + _KNOWN), _FIRST, np.full((len(counts), 2), _FIRST)
-    for _ in range(_ROUNDS):
-        posterior = alone + (0.0 if shared is None else shared.logs(doubt, means)) + _log_prior(round(common, 2))
+    for _ in range(rounds):
+        posterior = alone + (0.0 if shared is None else shared.logs(doubt, means, flip)) + _log_prior(round(common, 2))
         evidence = logsumexp(posterior, axis=(1, 2))
         posterior = np.exp(posterior - evidence[:, None, None])
         sides = np.stack([posterior.sum(axis=2), posterior.sum(axis=1)], axis=1)
         means = sides @ _GRID
         common = float((say @ means.mean(axis=1) + _WEIGHT * _FIRST) / (say.sum() + _WEIGHT))
     # P(b_i | others) = 1 / E[1 / P(b_i | g, l)], by the posterior with b_i in it.
-    without = -np.log(np.tensordot(posterior, np.exp(-_logs(doubt)), axes=((1, 2), (2, 3))))
+    without = -np.log(np.tensordot(posterior, np.exp(-_logs(doubt, flip)), axes=((1, 2), (2, 3))))
     foretold = (counts * without).sum(axis=(1, 2))
-    return CrowdRates(Habits(means), _ends(sides), common, float(evidence.sum()), foretold)
+    return CrowdRates(KnownHabits(means), _ends(sides), common, float(evidence.sum()), foretold)
 
 
 @cache

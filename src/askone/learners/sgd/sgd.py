@@ -3,6 +3,10 @@
     theta <- theta - eta_t G,     G = g u pulled back through the model (see ``gradients``)
 
 for any model, loss, family, step rule and average that fit together.
+
+Where answers are flipped with a known probability pi, or whoever gives them errs at known rates (``Question.slips``),
+the two values of g are set apart so that the mean of G is what it was (``ErrorRates.unbiased``): for flips alone they
+are 1 / (1 - 2 pi) times as large, and steps as much shorter.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from numpy.typing import ArrayLike
 from askone._common.compiled import dot, paired_dots, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
-from askone.errors import Diverged, IncompatibleParts, incompatible
+from askone.errors import Diverged, IncompatibleParts, InvalidArgument, incompatible
 from askone.labels.number import Real
 from askone.learners import step_loops, step_rules
 from askone.learners.abilities import AsksMany, HasRange, Streams, TakesSlopes
@@ -29,7 +33,7 @@ from askone.learners.models.base import Model, Point
 from askone.learners.models.linear import FeatureModel, FeatureParams, FeaturePoint
 from askone.learners.step_rules import STEP_RULES, Average, InverseSqrt, StepRule, Uniform
 from askone.learners.streaming import Sealed, StreamBlock, StreamTask
-from askone.questions.base import Answer, Question
+from askone.questions.base import HONEST, Answer, Question
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
 from askone.questions.reveal import Reveal
 
@@ -90,10 +94,14 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
     step: StepRule = InverseSqrt()
     average: Average = Uniform()
     ridge: float = 0.0
+    flip: float = 0.0
 
     def __post_init__(self) -> None:
         as_number(self.ridge, "ridge", 0.0)
+        as_number(self.flip, "flip", 0.0, 0.49)
         self._match_bundles()
+        if self.flip and self._asks_bits and self._mode != step_loops.AT_PREDICTION:
+            raise incompatible("flip", self.flip, "questions that do not look at the prediction", [0.0])
         if self.gradient.single_output and self.space.m > 1:
             raise incompatible("gradient", type(self.gradient).__name__, f"{self.space.m} outputs", ["MedianSphere"])
         if self.step.diagonal and not self.model.has_coordinates:
@@ -150,7 +158,12 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
 
     @cached_property
     def _R(self) -> Array:
-        return step_rules.packed(self.step, self.average, self.gradient.bound(self.space.m), self.ridge)
+        return step_rules.packed(self.step, self.average, self._bound, self.ridge)
+
+    @property
+    def _bound(self) -> float:
+        """What the gradient's length is at most, flips included."""
+        return self.gradient.bound(self.space.m) / (1.0 - 2.0 * self.flip)
 
     @cached_property
     def _mode(self) -> int:
@@ -293,20 +306,24 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
 
     @cached_property
     def _unweighted(self) -> tuple[Array, Array]:
-        return self._weak.values(self.space.m, _ONE)
+        return HONEST.flipped(self.flip).unbiased(*self._weak.values(self.space.m, _ONE))
 
     def _told(self, u: list[float], c: float, question: HalfSpace, bit: bool) -> _Asked:
         density = question.density
-        if self._plain and density == 1.0 and u[0] == 1.0 and not question.turned:
+        weighted = density != 1.0 or question.turned or question.slips != HONEST
+        if self._plain and u[0] == 1.0 and not weighted:
             return self._plain_yes if bit else self._plain_no
-        weighted = density != 1.0 or question.turned
-        turned = np.array([question.turned])
-        yes, no = self._weak.slopes(self.space.m, np.array([density]), turned) if weighted else self._unweighted
+        yes, no = self._unweighted
+        if weighted:
+            if question.slips != HONEST and self._mode != step_loops.AT_PREDICTION:
+                raise InvalidArgument("question", "put to somebody honest, away from the prediction", question.slips)
+            slopes = self._weak.slopes(self.space.m, np.array([density]), np.array([question.turned]))
+            yes, no = question.slips.flipped(self.flip).unbiased(*slopes)
         return _Asked(np.array([u]), _ZERO, yes, no, _ZERO, _ONE, _ZERO, _OFF, np.array([c]), _YES if bit else _NO)
 
     def _planned(self, task: StreamTask) -> _Asked:
         plan = self._weak.plan(self.space.m, task.draw(task.first, len(task.rows)))
-        yes, no = self._weak.slopes(self.space.m, plan.density, plan.turned)
+        yes, no = HONEST.flipped(self.flip).unbiased(*self._weak.slopes(self.space.m, plan.density, plan.turned))
         weights, shift, stretch = self._shown(plan)
         sealed: Sealed = task.respondent.seal(task.rows, weights)
         answers = np.where(sealed.skipped, step_loops.SKIPPED, step_loops.UNKNOWN).astype(np.int8)
@@ -420,9 +437,7 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
     def _largest_step(self, S: Array) -> float:
         """Return a bound on the true step sizes to come."""
         if self.step.code == step_loops.SCHEDULE:
-            return float(
-                self.step.gamma * (S[step_loops.T] + 1) ** -self.step.power / self.gradient.bound(self.space.m)
-            )
+            return float(self.step.gamma * (S[step_loops.T] + 1) ** -self.step.power / self._bound)
         if self.step.code == step_loops.ADAGRAD and S[step_loops.SUMSQ] > 0:
             return self.step.gamma / float(np.sqrt(S[step_loops.SUMSQ]))
         return float("inf")

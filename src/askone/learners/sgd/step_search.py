@@ -183,7 +183,9 @@ class StepSearch(Streams[SearchState], TakesSlopes[SearchState], HasRange[Search
         return frozenset(-(-self.bits * (i + 1) // times) for i in range(times))
 
     def _judged(self, state: SearchState, x: ArrayLike, asked: HalfSpace, yes: bool) -> SearchState:
-        found = scores(self.space, self.members[0].gradient.loss, self._predictions(state, x), asked, yes)
+        loss, said = self.members[0].gradient.loss, self._predictions(state, x)
+        each = (scores(self.space, loss, said, asked, bit) for bit in (True, False))
+        found = asked.slips.flipped(self.members[0].flip).unbiased(*each)[0 if yes else 1]
         apart = found[:, None] - found[None, :]
         return replace(
             state, totals=state.totals + found, squares=state.squares + apart * apart, exams=state.exams + 1.0

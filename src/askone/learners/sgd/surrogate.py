@@ -3,7 +3,7 @@
     theta <- theta - eta_t G,     E[G | Y = y] = gradient of the surrogate at y
 
 with a model of m scores; the strategy (``gradients``) makes the question and the gradient, and all
-that steps, averages and predicts is that of ``SGDLearner``.
+that steps, averages and predicts is that of ``SGDLearner``; so are flips and slips.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common.types import Array
@@ -25,7 +26,7 @@ from askone.learners.gradients.base import Strategy
 from askone.learners.models.base import Model
 from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.step_rules import Average, InverseSqrt, StepRule, Uniform
-from askone.questions.base import Answer, Question
+from askone.questions.base import HONEST, Answer, Question
 
 
 @final
@@ -55,6 +56,7 @@ class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDS
     step: StepRule = InverseSqrt()
     average: Average = Uniform()
     ridge: float = 0.0
+    flip: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.strategy, Strategy):
@@ -74,8 +76,8 @@ class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDS
 
     @cached_property
     def _core(self) -> SGDLearner:
-        m = self.space.m
-        return SGDLearner(Real((-1.0,) * m, (1.0,) * m), self.model, self.strategy, self.step, self.average, self.ridge)
+        m, steps = self.space.m, (self.step, self.average, self.ridge)
+        return SGDLearner(Real((-1.0,) * m, (1.0,) * m), self.model, self.strategy, *steps, self.flip)
 
     @property
     def columns(self) -> int:
@@ -102,10 +104,18 @@ class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDS
     def tell(self, state: SGDState, x: ArrayLike, question: Question, answer: Answer) -> SGDState:
         """Return one step against the gradient that the answer gives."""
         row = as_row(x, self.columns)
-        gradient = self.strategy.teach(question, question.accept(answer), self.scores(state, row)[0])
+        gradient = self._taught(question, question.accept(answer), self.scores(state, row)[0])
         late = self.strategy.late and question.learnt is not None
         behind = max(0, self.count(state) - (question.learnt or 0)) if late else 0
         return self._core.descend(state, row, gradient, behind)
+
+    def _taught(self, question: Question, answer: Answer, z: Array) -> Array:
+        """Return the gradient that an answer gives: unbiased, however often it is flipped or wrong."""
+        rates = question.slips.flipped(self.flip)
+        if rates == HONEST or not isinstance(answer, bool):
+            return self.strategy.teach(question, answer, z)
+        yes, no = rates.unbiased(*(self.strategy.teach(question, bit, z) for bit in (True, False)))
+        return np.asarray(yes if answer else no)
 
     def descend(self, state: SGDState, row: Array, gradient: Array) -> SGDState:
         """Return one step against a gradient of the surrogate that is known."""

@@ -425,7 +425,8 @@ class SetLikelihoodLearner(
         rows[:, p:-1] = in_turn(cells, rows[:, -1])
         state = self._refitted(replace(state, store=Buffer(rows.shape[1]).extended(0, rows)))
         count, blank, slipped = state.heard
-        return replace(state, evidence=_FADED * state.evidence, heard=(_FADED * count, _FADED * blank, _FADED * slipped))
+        heard = (_FADED * count, _FADED * blank, _FADED * slipped)
+        return replace(state, evidence=_FADED * state.evidence, heard=heard)
 
     def worth(self, state: LikelihoodState, X: ArrayLike) -> Array:
         """Return 1/2 log(1 + f d^T V d): what a set of half the mass would tell of the scores, whose variance is V.

@@ -31,7 +31,7 @@ def bit(delta: float, v: float, flip: float, floor: float, trust: float) -> tupl
     """
     root = math.sqrt(v)
     log_phi, ratio, excess = hazard(delta / root)
-    floor, trust = floor + trust * flip, trust * (1.0 - 2.0 * flip)
+    floor, trust = flip + (1.0 - 2.0 * flip) * floor, trust * (1.0 - 2.0 * flip)
     if floor == 0.0 and trust == 1.0:
         return log_phi, ratio / root, ratio * excess / v
     phi = exp(log_phi)

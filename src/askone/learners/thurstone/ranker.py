@@ -308,9 +308,9 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Hindsight[ThurstoneState], 
                 for phi, one, bit in zip(phis, questions, answers, strict=True)
             ]
         )
-        delta, q, floor, trust = told.T
+        delta, q, share, floor, trust = told.T
         e = np.where(np.asarray(answers), 1.0, -1.0)
-        m_c, q_c = without(delta, q, 1.0, 0.0, e, floor + trust * flip, trust * (1.0 - 2.0 * flip))
+        m_c, q_c = without(delta, q, 1.0, 0.0, e, flip + (1.0 - 2.0 * flip) * floor, trust * (1.0 - 2.0 * flip), share)
         return np.asarray(ndtr(m_c / np.sqrt(q_c + 1.0)))
 
     def relearnt(
@@ -319,15 +319,22 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Hindsight[ThurstoneState], 
         again: ThurstoneState = tell_many(self, self.init(), X, questions, answers)
         return again
 
-    def _difference(self, state: ThurstoneState, at: int, k: int, phi: Array, i: int, j: int) -> tuple[float, float]:
-        """Return mean and variance of the difference of two utilities, by one filter."""
+    def _difference(
+        self, state: ThurstoneState, at: int, k: int, phi: Array, i: int, j: int
+    ) -> tuple[float, float, float]:
+        """Return mean and variance q of the difference of two utilities, by one filter, and its share (``without``).
+
+        Of two items apart, q = q_i + q_j becomes q - b (q_i^2 + q_j^2) with an answer.
+        """
         mean, factors = state.means[at][k], state.factors[at]
         g, h = np.empty(factors[0].shape[-1]), np.empty(factors[0].shape[-1])
         if self._joint(self.banks[at]):
-            q = _compiled.gap_joint(factors[0][k], phi, i, j, g, h)
+            q, share = _compiled.gap_joint(factors[0][k], phi, i, j, g, h), 1.0
         else:
-            q = _compiled.roots(factors[i][k], phi, 0, g) + _compiled.roots(factors[j][k], phi, 0, h)
-        return float(dot(mean[i], phi) - dot(mean[j], phi)), float(q)
+            one, other = (_compiled.roots(factors[n][k], phi, 0, g) for n in (i, j))
+            q = one + other
+            share = (one * one + other * other) / max(q * q, 1e-300)
+        return float(dot(mean[i], phi) - dot(mean[j], phi)), float(q), float(share)
 
     def worth(self, state: ThurstoneState, X: ArrayLike) -> Array:
         """Return what the best pair for each row should tell the leading filter, in nats: at most log 2."""

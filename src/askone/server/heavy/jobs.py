@@ -87,9 +87,11 @@ def preview(_: None, file: File | None, settings: dict[str, Any]) -> dict[str, A
     ).model_dump()
 
 
-def forecast(_: None, file: File | None, settings: dict[str, Any], answers: int, flip: float) -> dict[str, Any]:
+def forecast(
+    _: None, file: File | None, settings: dict[str, Any], answers: int, flip: float, people: str | None
+) -> dict[str, Any]:
     """Return how well a campaign would do, simulated with made-up answers about the real rows."""
-    return forecasting.forecast(Settings.from_json(settings), _table(file), answers, flip).to_json()
+    return forecasting.forecast(Settings.from_json(settings), _table(file), answers, flip, people=people).to_json()
 
 
 def create(store: Store, name: str, settings: dict[str, Any], file: File | None, owner: str, at: float) -> None:

@@ -32,7 +32,7 @@ async def _serve(ctx: RequestContext, command: Request) -> ServingResponse:
 
 async def answer(ctx: RequestContext, body: AnswerBody) -> ServingResponse:
     """Take an answer in for good, and return the next question."""
-    result = await _serve(ctx, Answer(ctx.user.id, body.lease, body.answer, body.id, body.took))
+    result = await _serve(ctx, Answer(ctx.user.id, body.lease, body.answer, body.id, body.took, body.epsilon))
     ctx.services.metrics.answers.inc()
     return result
 

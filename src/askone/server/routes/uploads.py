@@ -87,7 +87,8 @@ async def preview(ctx: RequestContext, body: SettingsBody) -> PreviewResponse:
 async def forecast(ctx: RequestContext, body: ForecastBody) -> dict[str, Any]:
     """Return how well a campaign would do, simulated with made-up answers about the real rows."""
     file = _file(ctx, _find(ctx, ctx.path_param("u")))
-    chosen = {"settings": body.settings, "answers": body.answers, "flip": body.flip}
+    flip = body.flip if body.people is None else 0.0
+    chosen = {"settings": body.settings, "answers": body.answers, "flip": flip, "people": body.people}
     found: dict[str, Any] = await _heavy(ctx, "forecast", file=file, **chosen)
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Hashable
+from contextlib import aclosing
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import final
 
@@ -96,10 +97,18 @@ def check_length(request: Request, limit: int) -> None:
 async def stream_body(request: Request, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
     """Yield the body piece by piece, up to a size and a time."""
     check_length(request, limit)
-    size = 0
+    clock = asyncio.get_running_loop().time
+    size, until = 0, clock() + seconds
     try:
-        async with asyncio.timeout(seconds):
-            async for piece in request.stream():
+        async with aclosing(request.stream()) as pieces:
+            while True:
+                # Around each piece: a timeout around a yield would end whatever is done with the piece meanwhile.
+                async with asyncio.timeout_at(until):
+                    piece = await anext(pieces, None)
+                if piece is None:
+                    return
+                if clock() > until:  # a piece that is there already is not waited for
+                    raise TimeoutError
                 size += len(piece)
                 if size > limit:
                     raise too_large(limit)

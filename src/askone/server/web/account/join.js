@@ -1,4 +1,5 @@
 import { me, post } from "../shared/api.js";
+import { consent } from "../answer/privacy.js";
 import { answers, sentence } from "../answer/sentence.js";
 import { byId, el, show } from "../shared/dom.js";
 import { entry, formPage, secretEntry } from "../shared/forms.js";
@@ -24,7 +25,7 @@ function draw() {
     t("The manager of the campaign sees it beside your answers. Leave it empty to stay unnamed."));
   formPage({
     title: t("You are invited"), lead, fields: [invitation, called], submit: t("Start"),
-    note: el("p", { class: "small muted" }, t("A cookie keeps you signed in on this device, and your answers are stored with the time they took. You can have your data deleted at any time under Account.")),
+    note: el("p", { class: "small muted", id: "stored" }, t("A cookie keeps you signed in on this device, and your answers are stored with the time they took. You can have your data deleted at any time under Account.")),
     send: async () => {
       const name = byId("name").value.trim();
       const joined = await post("/join", { invitation: secret(), ...(name === "" ? {} : { name }) });
@@ -50,15 +51,17 @@ function effort(goal, seconds) {
 }
 
 /** Which campaign it is, who invites, and what one will be asked. */
-function tell({ title, hosts, question, goal, seconds }) {
+function tell({ title, hosts, question, goal, seconds, privacy }) {
   const all = new Intl.ListFormat(locale()).format(hosts);
   const who = hosts.length
     ? tn("{hosts} invites you to answer short questions, one at a time.", "{hosts} invite you to answer short questions, one at a time.", hosts.length, { hosts: all })
     : t("You are asked to answer short questions, one at a time.");
+  if (privacy) byId("stored").textContent = t("A cookie keeps you signed in on this device. You can have your data deleted at any time under Account.");
   show(lead,
     el("p", { class: "invited-title", dir: "auto" }, title),
     el("p", { class: "lead" }, who),
     question ? el("blockquote", { class: "invited-example" }, el("p", { class: "strong" }, sentence(question)), el("p", { class: "muted small" }, answers(question).join(" · "))) : null,
+    privacy ? el("div", { class: "notice stack" }, consent(privacy)) : null,
     el("p", {}, effort(goal, seconds), " ", joining ? t("You join as {name}.", { name: joining }) : t("No account is needed.")));
 }
 

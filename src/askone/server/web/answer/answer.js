@@ -8,6 +8,7 @@ import { keyTable, listen, setSingleKeys, singleKeys } from "./keys.js";
 import { insist } from "../shared/backoff.js";
 import { count, isMirrored, put, t, tn, use } from "../shared/language.js";
 import { Practice } from "./practice.js";
+import { consent, isSpent, spent } from "./privacy.js";
 import { Screens } from "./screens.js";
 import { Session } from "./session.js";
 import { picture, showRow, spoken } from "./question-view.js";
@@ -97,7 +98,8 @@ function screen(name, words) {
   // While a question is on its way the buttons keep their place, and the focus stays on them.
   deck.hidden = name !== "loading";
   document.body.classList.toggle("idle", deck.hidden);
-  if (!screens.show(name, words) || name === "loading") return;
+  const why = name === "done" && isSpent(session?.privacy) ? t("You have spent all of your privacy here: you are asked nothing more. Thank you for your answers.") : words;
+  if (!screens.show(name, why) || name === "loading") return;
   say.textContent = `${screens.title.textContent}. ${screens.text.textContent}`;
   if (hadFocus || document.activeElement === document.body) screens.title.focus({ preventScroll: true });
 }
@@ -141,6 +143,7 @@ function progress() {
   if (left !== null && goals.goal === null) parts.push(tn("{n} left", "{n} left", left));
   else if (left !== null) parts.push(tn("{n} to your goal of {goal}", "{n} to your goal of {goal}", left, { goal: count(goals.goal) }));
   if (shift.minutes > 0) parts.push(tn("{n} min", "{n} min", shift.minutes));
+  if (session.privacy) parts.push(spent(session.privacy, session.waiting));
   if (lost > 0) parts.push(tn("{n} not counted", "{n} not counted", lost));
   byId("progress").textContent = parts.join(" · ");
   byId("bar").hidden = share === null;
@@ -181,7 +184,7 @@ const ACTS = {
 
 function openFlagging() {
   const q = session.shown;
-  if (q === null) return;
+  if (q === null || session.privacy) return;
   const dialog = byId("flagging");
   byId("reason").value = "";
   dialog.returnValue = "cancel";
@@ -197,7 +200,7 @@ function openFlagging() {
 function openHelp() {
   const q = session?.shown;
   const words = q ? sides(q) : { left: t("No"), right: t("Yes") };
-  byId("help-keys").replaceChildren(...keyTable(words.left, words.right, isPair(q)).flatMap(([what, keys]) => [
+  byId("help-keys").replaceChildren(...keyTable(words.left, words.right, isPair(q), document.body.classList.contains("private")).flatMap(([what, keys]) => [
     el("dt", { dir: "auto" }, what),
     el("dd", {}, keys.flatMap((key, n) => [n > 0 ? " " : "", el("kbd", {}, key)])),
   ]));
@@ -251,10 +254,19 @@ function brief(record) {
   byId("instructions").replaceChildren(...elements(record.guidelines));
   byId("guide").replaceChildren(el("h2", {}, t("Guidelines")), el("div", { class: "instructions" }, elements(record.guidelines)));
   byId("guide").hidden = !guided;
+  showPrivacy(record.privacy ?? null);
   document.body.classList.toggle("guided", guided);
-  if (guided && record.mine === 0) openHelp();
+  if ((guided || record.privacy) && record.mine === 0) openHelp();
   else byId("help-close").textContent = t("Close");
   byId("help").addEventListener("close", () => { byId("help-close").textContent = t("Close"); }, { once: true });
+}
+
+/** Where answers are private, one is told so before the first, and what would tell more is not there. */
+function showPrivacy(privacy) {
+  document.body.classList.toggle("private", privacy !== null);
+  byId("private").hidden = privacy === null;
+  byId("private").replaceChildren(...(privacy ? consent(privacy) : []));
+  for (const tool of tools) tool.hidden = privacy !== null && tool.id !== "skip";
 }
 
 /** Speaks the reader's language, or the campaign's; what stands on the page already is said anew. */

@@ -51,18 +51,17 @@ export function listen(act, isPair) {
   });
 }
 
-/** For the help: [what it does, its keys]. */
-export function keyTable(left, right, isPair) {
+/** For the help: [what it does, its keys]. Where answers are private, nothing can be taken back or reported. */
+export function keyTable(left, right, isPair, isPrivate = false) {
   const letters = isPair ? [[], []] : [["N"], ["Y"]];
   const hands = [["←", "F", "1"], ["→", "J", "2"]];
   if (isMirrored()) hands.reverse();
   return [
     [right, [...letters[1], ...hands[1]]],
     [left, [...letters[0], ...hands[0]]],
-    [t("Undo, several back"), ["U", "Ctrl+Z"]],
+    ...(isPrivate ? [] : [[t("Undo, several back"), ["U", "Ctrl+Z"]]]),
     [t("Skip"), ["S"]],
-    [t("Can’t tell"), ["T"]],
-    [t("Report a problem"), ["G"]],
+    ...(isPrivate ? [] : [[t("Can’t tell"), ["T"]], [t("Report a problem"), ["G"]]]),
     [t("This help"), ["?", "H"]],
   ];
 }

@@ -8,6 +8,7 @@ import { ApiError, post, toLogin } from "../shared/api.js";
 import { Leases } from "./leases.js";
 import { Outbox } from "./outbox.js";
 import { insist } from "../shared/backoff.js";
+import { randomized } from "./privacy.js";
 import { t, told } from "../shared/language.js";
 
 // A second press of an impatient finger must not answer the next question unread.
@@ -90,11 +91,19 @@ export class Session {
     return this.shown !== null && performance.now() >= this.#open;
   }
 
+  /** What is known of one's privacy in this campaign: {epsilon, spent, budget}; null where answers are sent as they are. */
+  get privacy() {
+    return this.serving?.privacy ?? null;
+  }
+
+  /** Yes, no or, where answers are private, null for neither. From here on the true answer is nowhere, and no time is sent. */
   answer(yes) {
     if (!this.ready) return false;
-    const next = this.#ahead && (yes ? this.#ahead.yes : this.#ahead.no);
-    const took = Math.round(this.view.took() * 1000) / 1000;
-    this.#act("answers", { lease: this.shown.lease, answer: yes, took });
+    const epsilon = this.privacy?.epsilon ?? null;
+    const answer = epsilon === null ? yes : randomized(yes, epsilon);
+    const next = this.#ahead && (answer ? this.#ahead.yes : this.#ahead.no);
+    const more = epsilon === null ? { took: Math.round(this.view.took() * 1000) / 1000 } : { epsilon };
+    this.#act("answers", { lease: this.shown.lease, answer, ...more });
     if (next) this.#show(next, null);
     else this.#await();
     return true;
@@ -102,13 +111,14 @@ export class Session {
 
   skip(reason) {
     if (!this.ready) return false;
+    if (this.privacy) return this.answer(null);
     this.#act("skips", { lease: this.shown.lease, reason });
     this.#await();
     return true;
   }
 
   flag(reason, question = this.shown) {
-    if (question === null) return;
+    if (question === null || this.privacy) return;
     this.#act("flags", { lease: question.lease, reason });
   }
 
@@ -141,11 +151,16 @@ export class Session {
   }
 
   get undoable() {
+    if (this.privacy) return 0;
     return (this.serving?.undoable ?? 0) + this.#waiting("answers", "skips") - this.#waiting("undo");
   }
 
   get mine() {
     return Math.max(0, (this.serving?.mine ?? 0) + this.#waiting("answers") - this.#waiting("undo"));
+  }
+
+  get waiting() {
+    return this.#waiting("answers");
   }
 
   get left() {

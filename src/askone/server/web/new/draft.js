@@ -9,6 +9,7 @@ const BLANK = {
   question: { wording: "", instructions: "", answers: ["yes", "no"], language: "auto" },
   ask: { budget: 1000, per_row: 1, until: "asked", tolerance: 0.05, training: 0, overlap: 1, gold_share: 0, exam_share: 0.15, order: "random", per_person: null, target: null, price: null, currency: "", seconds: 4 },
   learner: { flip: 0 },
+  privacy: { epsilon: null, budget: null },
 };
 
 /** What each kind of label is made of: a change of the kind keeps what the other kinds had. */

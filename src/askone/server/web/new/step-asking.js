@@ -8,6 +8,8 @@ import { forecastStep } from "./step-forecast.js";
 
 export function askingStep(draft) {
   const { ask, learner } = draft.settings;
+  draft.settings.privacy ??= { epsilon: null, budget: null }; // a draft of before
+  const { privacy } = draft.settings;
   const sum = el("p", { class: "notice", "aria-live": "polite" });
   const say = () => {
     const parts = [ask.budget ? plural(ask.budget, "answer") : "No limit but the rows"];
@@ -38,6 +40,9 @@ export function askingStep(draft) {
       share("Gold questions (%)", draft.settings.rows.gold ? "Rows with a known answer, to see how people do." : "Needs a column with known answers.", ask, "gold_share", "ask.gold_share"),
       whole("Practice questions", draft.settings.rows.gold ? "With known answers, before the first real one." : "Needs a column with known answers.", "training", "0"),
       share("Expected slips (%)", "The model allows for this share of slips.", learner, "flip", "learner.flip")),
+    group("Privacy",
+      field({ label: "Private answers (ε)", path: "privacy.epsilon", hint: "Answers are flipped with 1/(1 + e^ε) before they are sent: ε = 1 costs 4.7 times the answers, 3 costs 1.2 times. Empty: they are sent as they are." }, numeral(privacy.epsilon, set(privacy, "epsilon"), { min: "0.1", max: "30", step: "any" })),
+      field({ label: "Privacy of one person", path: "privacy.budget", hint: "Each answer costs ε; beyond this nothing more is asked. Empty: no limit." }, numeral(privacy.budget, set(privacy, "budget"), { min: "0", step: "any" }))),
     group("Order and cost",
       field({ label: "Order of the rows", path: "ask.order", hint: "Uncertain first often needs fewer answers. In file order is for live streams: of a sorted file the first rows alone are learnt." }, choice(ask.order, [["random", "Random"], ["uncertain", "Uncertain first"], ["file", "In file order"]], set(ask, "order"))),
       field({ label: "Seconds per answer", path: "ask.seconds", hint: "For the forecast of hours." }, numeral(ask.seconds, set(ask, "seconds"), { min: "0.1" })),

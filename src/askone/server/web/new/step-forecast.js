@@ -32,7 +32,7 @@ export function forecastStep(draft) {
     }
   });
 
-  function draw({ points, measure, cost }) {
+  function draw({ points, measure, cost, times = 1 }) {
     const unit = draft.settings.labels.unit ?? "";
     const name = unit && measure.endsWith(` in ${unit}`) ? measure.slice(0, -` in ${unit}`.length) : measure;
     const shown = unit && name !== measure ? unit : "";
@@ -41,6 +41,7 @@ export function forecastStep(draft) {
     const written = /share|right|agree/.test(measure) ? percent(last) : `${rounded(last)} ${shown}`.trim();
     show(results,
       tile("Expected at the end", written, measure),
+      times > 1 ? tile("Privacy", `ε = ${number(draft.settings.privacy.epsilon)} costs ${number(times, 1)} times the answers`, "of a campaign that is not private") : null,
       tile("Hours of work", hours(cost?.hours), `at ${number(ask.seconds)} s per answer`),
       cost?.price === null || cost?.price === undefined ? null : tile("Cost", money(cost.price, cost.currency), "at your price per answer"));
   }

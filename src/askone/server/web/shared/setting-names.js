@@ -12,13 +12,14 @@ const NAMES = {
   "ask.budget": "Budget in answers", "ask.target": "Stop below this error", "ask.per_person": "Most per person", "ask.overlap": "People per question", "ask.per_row": "Questions per row", "ask.until": "Ask a row again", "ask.tolerance": "Known within", "ask.training": "Practice questions",
   "ask.exam_share": "Measuring questions", "ask.gold_share": "Gold questions", "ask.order": "Order of the rows", "ask.seconds": "Seconds per answer",
   "ask.price": "Price per answer", "ask.currency": "Currency", "learner.flip": "Expected slips",
+  "privacy.epsilon": "Private answers (ε)", "privacy.budget": "Privacy of one person",
   budget: "Answers in all", expires_hours: "Valid for hours", most_uses: "For so many people", expires_days: "Valid for days", scopes: "It may",
   url: "Address", events: "When", flip: "Wrong answers", answers: "Answers", password: "Password", new: "New password", old: "Current password",
   name: "Name", role: "Role", keys: "Rows, by name", "X-File-Name": "The file",
 };
 const SHARES = ["ask.exam_share", "ask.tolerance", "ask.gold_share", "learner.flip", "flip"]; // written in per cent on the page
 
-const PATH = /(?<![\w.-])(?:(?:rows|labels|question|ask|learner)\.[a-z_]+|X-File-Name)(?:\[[^\]]*\])?/g;
+const PATH = /(?<![\w.-])(?:(?:rows|labels|question|ask|learner|privacy)\.[a-z_]+|X-File-Name)(?:\[[^\]]*\])?/g;
 const bare = (path) => path.replace(/\[.*$/, "");
 const quoted = (path) => (NAMES[bare(path)] ? `“${NAMES[bare(path)]}”` : path);
 
