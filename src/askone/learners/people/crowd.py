@@ -484,7 +484,8 @@ class CrowdLearner(
         rows = as_rows(arrays["rows"], self.columns) if len(told) else np.zeros((0, self.columns))
         return CrowdState(
             self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"],
-            KnownHabits.of_fit(arrays), arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), *map(int, counts),
+            KnownHabits.of_fit(arrays), arrays["intervals"], common, tuple(each),
+            Buffer(self.columns).extended(0, rows), *map(int, counts),
         )  # fmt: skip
 
 
