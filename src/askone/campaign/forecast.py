@@ -113,21 +113,25 @@ def forecast(
     as_count(answers, "answers", 1)
     as_number(flip, "flip", 0.0, 0.49 if people is None else 0.0)
     habits = None if people is None else as_people(people)
-    rows = None
+    rows, ask = None, settings.ask
     if table is not None:
         if not settings.is_rowless(table.rows):
-            answers = min(answers, _most_answers(settings, table))
+            answers = min(answers, _most_answers(settings, table, 2 if ask.overlap == "auto" else ask.people))
         sample, encoder = encoded_sample(with_columns(settings, table), table, whole=False)
         rows = _main_directions(_in_numbers(sample.astype(np.float64)[:_MOST_ROWS], encoder.layout))
-    ask = settings.ask
+    each = float(ask.people)
+    if table is not None and ask.overlap == "auto":  # second opinions, when all rows have had a first
+        each = max(1.0, answers / _most_answers(settings, table, 1))
     # Questions from gold teach nothing, and several answers to one question are one lesson, less often wrong.
-    per_lesson = ask.overlap / (1.0 - ask.gold_share)
+    per_lesson = each / (1.0 - ask.gold_share)
     rehearsed = min(answers, settings.labels.rehearsed)
     lessons = max(1, int(rehearsed / per_lesson))
     epsilon = settings.privacy.epsilon
     times, wrong = (1.0, flip) if epsilon is None else (answers_needed(epsilon), with_slips(epsilon, flip))
-    wrong = _wrong_together(wrong, ask.overlap)
-    crowds = [None if habits is None else SimulatedCrowd(habits, seed, ask.overlap) for seed in range(TRUTHS)]
+    once, wrong = wrong, _wrong_together(wrong, ask.people)
+    if ask.overlap == "auto":  # where somebody erred, two others are asked
+        wrong += (each - 1.0) * (_wrong_together(once, 3) - once)
+    crowds = [None if habits is None else SimulatedCrowd(habits, seed, ask.people) for seed in range(TRUTHS)]
     runs = [_rehearsed(settings, rows, lessons, wrong, crowd, seed) for seed, crowd in enumerate(crowds)]
     curves = [curve for curve, _ in runs]
     points = []
@@ -156,12 +160,12 @@ def _right(people: Sequence[Person]) -> tuple[float, float]:
     return sensitivity, specificity
 
 
-def _most_answers(settings: Settings, table: Table) -> int:
+def _most_answers(settings: Settings, table: Table, people: int) -> int:
     """Return how many answers the rows give: one is asked once, of so many, and not if its label is known."""
     ask, gold = settings.ask, settings.rows.gold
     cells = [] if gold is None else [row.get(gold) for row in table.sample]
     known = sum(cell is not None and bool(str(cell).strip()) for cell in cells) / max(len(cells), 1)
-    return max(1, int(round(table.rows * (1 - known)) * ask.overlap / (1 - ask.gold_share)))
+    return max(1, int(round(table.rows * (1 - known)) * people / (1 - ask.gold_share)))
 
 
 def _in_numbers(rows: Array, layout: RowLayout) -> Array:

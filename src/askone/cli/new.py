@@ -199,4 +199,6 @@ def _end(settings: Settings, table: Table | None) -> str:
         return f"after {ask.budget} answers"
     if table is None or settings.is_rowless(table.rows):
         return "when you close it: there is no budget"
+    if ask.overlap == "auto":
+        return "when all rows were asked, and second opinions would tell no more"
     return f"with the rows, each asked once of {ask.overlap} {'person' if ask.overlap == 1 else 'people'}"

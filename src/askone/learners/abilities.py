@@ -179,8 +179,18 @@ class KnowsPeople(Learner[S]):
     def tell_opinions(self, state: S, x: ArrayLike, question: Question, opinions: Opinions, known: int = 0) -> S:
         """Return the state after several people answered one question: all teach together, as they share its truth.
 
-        Of the first so many (``known``) it was told before.
+        Of the first so many (``known``) it was told before: what the others add is learnt with the next fit.
         """
+
+    @abstractmethod
+    def revises(self, state: S) -> bool:
+        """Return whether it can still learn opinions that are added to others."""
+
+    @abstractmethod
+    def truths(
+        self, state: S, X: ArrayLike, questions: Sequence[Question], opinions: Sequence[Opinions]
+    ) -> tuple[Array, Array]:
+        """Return the chance that yes is true of each question, before what people said to it and after."""
 
     @abstractmethod
     def slips(self, state: S, person: str) -> ErrorRates:

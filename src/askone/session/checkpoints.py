@@ -75,9 +75,10 @@ def learnt(learner: Learner[Any], state: Any, lesson: Example | Visit | Fit) -> 
     if isinstance(lesson, Visit):
         return revisit(learner, state, lesson.x, lesson.name)
     with _saying(learner, lesson.question):
-        if lesson.opinions and isinstance(learner, KnowsPeople):
-            return learner.tell_opinions(state, lesson.x, lesson.question, lesson.opinions, lesson.known)
         key = given_key(lesson.name)
+        if lesson.opinions and isinstance(learner, KnowsPeople):
+            question = lesson.question if key is None else lesson.question.of_row(key)
+            return learner.tell_opinions(state, lesson.x, question, lesson.opinions, lesson.known)
         return tell_row(learner, state, lesson.x, lesson.question, lesson.answer, key, lesson.person)
 
 

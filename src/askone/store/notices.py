@@ -129,6 +129,14 @@ class Ruled(LogRecord, kind="ruled"):
 
 @final
 @dataclass(frozen=True)
+class Reasked(LogRecord, kind="reasked"):
+    """One person more is asked the question of event ``asked``: a second opinion, or another one."""
+
+    asked: str
+
+
+@final
+@dataclass(frozen=True)
 class Resolved(LogRecord, kind="resolved"):
     """What the event ``flagged`` says was seen to."""
 
@@ -136,8 +144,8 @@ class Resolved(LogRecord, kind="resolved"):
 
 
 Notice = (
-    Began | Grown | StatusChanged | Limited | Changed | Flagged | Reopened | Excluded | Included | Ruled | Resolved
-    | PausedPerson | ResumedPerson
+    Began | Grown | StatusChanged | Limited | Changed | Flagged | Reopened | Excluded | Included | Ruled | Reasked
+    | Resolved | PausedPerson | ResumedPerson
 )  # fmt: skip
 Logged = Event | Notice
 KINDS: dict[str, type[Logged]] = {cls.kind: cls for cls in get_args(Logged)}

@@ -38,6 +38,7 @@ SHAPES = [
     asking(PRICES, overlap=2, budget=30, gold="price", gold_share=0.2),
     asking(ANIMALS, overlap=3, exam_share=0.3),
     asking(DRINKS, budget=25),
+    asking(PRICES, overlap="auto", budget=30, exam_share=0),
     None,  # a learner that is fitted now and then
 ]
 _made = iter(range(10**9))

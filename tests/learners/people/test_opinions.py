@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import askone
+from askone.learners.people.habits import KnownHabits
 from askone.learners.people.opinions import JointEvidence
 from askone.learners.people.rates import rates_of
 from askone.questions.base import HONEST, ErrorRates
@@ -32,8 +33,8 @@ def crowd(request):
     for n, (x, label) in enumerate(zip(X, y, strict=True)):
         question = model.ask(x)
         model.tell(question, bool(question.answer(label)), person=list(RATES)[n % 3])
-    rates = np.array([RATES[who] for who in model.people_])
-    return model.stream_.learner, replace(model.stream_.state, rates=rates), model.ask(X[5] + 0.1)
+    habits = KnownHabits(np.array([RATES[who] for who in model.people_]))
+    return model.stream_.learner, replace(model.stream_.state, habits=habits), model.ask(X[5] + 0.1)
 
 
 def test_opinions_are_one_answer_up_to_a_factor(crowd):
@@ -52,45 +53,50 @@ def test_opinions_are_one_answer_up_to_a_factor(crowd):
     assert whole == pytest.approx(1.0, abs=1e-6)
 
 
-def test_a_second_opinion_adds_what_it_has_to(crowd):
-    """One after the other, two opinions teach about what they teach together."""
-    learner, state, _ = crowd
-    rng, off = np.random.default_rng(3), []
-    for bits in product((False, True), repeat=2):
-        for n in range(6):
-            x = rng.normal(size=3)
-            question = learner.ask(state, x, rng.uniform(size=learner.width)).numbered(1000 + n)
-            said, near = tuple(zip(("bob", "ann"), bits, strict=True)), x + 0.1 * rng.normal(size=(20, 3))
-            first = learner.tell_opinions(state, x, question, said[:1])
-            added = learner.tell_opinions(first, x, question, said, 1)
-            apart = learner.tell_by(first, x, question, bits[1], "ann")
-            together = learner.tell_opinions(state, x, question, said)
-            assert added.answers.tolist() == together.answers.tolist()
-            exact = learner.predict(together, near)
-            off.append([np.abs(learner.predict(one, near) - exact).mean() for one in (added, first, apart)])
-    added, first, apart = np.mean(off, axis=0)
-    assert added < 0.6 * first
-    assert added < 0.95 * apart
-
-
-def test_what_is_learnt_anew_has_each_question_once(crowd):
+def test_a_second_opinion_is_learnt_with_the_first_when_all_is_learnt_anew(crowd):
     learner, state, question = crowd
     said = (("bob", True), ("ann", False), ("cid", False))
-    at_once = learner.tell_opinions(state, X[5], question, said)
+    together = learner.tell_opinions(state, X[5], question, said)
     by_turns = state
     for n in range(3):
         by_turns = learner.tell_opinions(by_turns, X[5], question, said[: n + 1], n)
+    assert learner.count(by_turns) == learner.count(together) == len(by_turns.told)
     assert by_turns.added == 1  # cid says nothing
-    put = learner._put(by_turns, by_turns.rates)
-    assert [question.slips for _, question, _ in put[-3:-1]] == [ErrorRates(0.5, 0.5)] * 2
-    assert put[-1][1:] == learner._put(at_once, at_once.rates)[-1][1:]
+    assert by_turns.answers.tolist() == together.answers.tolist()
+    (one, told), (other, same) = (learner._relearnt(after, state.habits) for after in (by_turns, together))
+    assert told[-1] == same[-1]
+    assert np.allclose(learner.base.predict(one, X), learner.base.predict(other, X), atol=0.1)  # weights may differ
     loaded = learner.from_arrays(learner.to_arrays(by_turns))
     assert (loaded.told, loaded.added, loaded.due) == (by_turns.told, 1, by_turns.due)
 
 
+def test_opinions_that_came_later_are_learnt_by_a_fit(crowd):
+    learner, state, _ = crowd
+    for n in range(12):
+        question = learner.ask(state, X[n], np.full(learner.width, 0.3)).numbered(500 + n)
+        state = learner.tell_opinions(state, X[n], question, (("bob", True),))
+        state = learner.tell_opinions(state, X[n], question, (("bob", True), ("ann", False)), 1)
+    assert learner.due(state)
+    fit = learner.fit(state)
+    assert fit["anew"].item() == 1
+    after = learner.adopt(state, fit)
+    assert after.added == 0
+    assert [len(said) for said, *_ in after.told[-12:]] == [2] * 12
+    assert not np.array_equal(learner.predict(after, X), learner.predict(state, X))
+
+
+def test_truths_are_before_and_after_what_was_said(crowd):
+    learner, state, question = crowd
+    told = learner.tell_opinions(state, X[5], question, (("ann", True), ("bob", False)))
+    [before], [after] = learner.truths(told, X[5:6], [question], [(("ann", True), ("bob", False))])
+    assert before < after  # ann is the better one
+    odds = (after / (1 - after)) / (before / (1 - before))
+    assert odds == pytest.approx(0.95 / 0.02 * 0.1 / 0.7, rel=1e-6)
+
+
 def test_people_who_never_erred_may_differ(crowd):
     learner, state, question = crowd
-    state = replace(state, rates=np.zeros((3, 2)))
+    state = replace(state, habits=KnownHabits(np.zeros((3, 2))))
     after = learner.tell_opinions(state, X[5], question, (("ann", True), ("bob", False)))
     assert after.told[-1][1].slips == ErrorRates(0.5, 0.5)
     silent, one = (learner.predict(told, X) for told in (after, learner.tell_by(state, X[5], question, True, "ann")))
@@ -106,8 +112,8 @@ def test_agreement_tells_who_errs():
     bits = np.array([[t ^ (rng.uniform() < e) for e in wrong] for t in truth]).ravel()
     places, questions = np.tile(np.arange(4), 120), np.repeat(np.arange(120), 4)
     found = rates_of(places, bits, np.full(480, 0.5), 4, questions)
-    errors = found.means.mean(axis=1)
+    errors = found.habits.rates.mean(axis=1)
     assert errors[:3].max() < 0.1
     assert errors[3] > 0.35
     apart = rates_of(places, bits, np.full(480, 0.5), 4)
-    assert apart.means.mean(axis=1)[3] < 0.35
+    assert apart.habits.rates.mean(axis=1)[3] < 0.35

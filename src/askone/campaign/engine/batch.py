@@ -15,6 +15,7 @@ from askone.campaign.engine.planner import MINUTE, QUIET, DraftQuestion, Planner
 from askone.campaign.engine.projection import PlannedQuestion
 from askone.session.checkpoints import Fit
 from askone.store.entries import Entry, Seat
+from askone.store.notices import Reasked
 from askone.store.transactions import Prefetched, Transaction
 
 _AT_ONCE = 100  # answers: more, such as another process wrote, are learnt from when the transaction is over
@@ -74,7 +75,10 @@ class Batch:
             return self._without(person, self._why_not(person), duplicate)
         seats = self.seats
         seat = seats.held(person) or self._gold(person, ahead)
-        seat = seat or self._given(seats.left_over(person), person) or self._fresh(person, ahead)
+        seat = seat or self._given(seats.left_over(person), person)
+        if self.planner.second_opinions.rows_left:
+            seat = seat or self._again(person)
+        seat = seat or self._fresh(person, ahead) or self._again(person)
         seat = seat or self._given(seats.last(person), person)
         if seat is None:
             return self._without(person, self._why(person), duplicate)
@@ -155,6 +159,16 @@ class Batch:
             plan = self._orphan(person, projection.reserved.keys() - held)
         return None if plan is None else self._ask(self.planner.draft(plan, projection.state), person, ahead)
 
+    def _again(self, person: str) -> Seat | None:
+        """Return a question that others answered, where another opinion tells more than a new row, or none is left."""
+        projection = self.projection
+        number = self.planner.second_opinions.best(person) if self.affordable() else None
+        if number is None:
+            return None
+        event = Reasked(f"ask-{number}-again-{projection.reasked.get(number, 0) + 1}", f"ask-{number}")
+        placed = self.note(Entry(event, person, self.now))
+        return self.seats.give(Seat(number, placed.seq, projection.asked[number].position), person)
+
     def _gold(self, person: str, ahead: bool) -> Seat | None:
         """Return a question with a known answer, where it is this person's turn: also before what others left over."""
         if self.projection.overlap == 1 or not self.affordable():
@@ -177,7 +191,8 @@ class Batch:
         projection, plan = self.projection, draft.plan
         needed, following = 2 if plan.number >= projection.numbers else 1, None
         # Questions that nobody holds come first: then nothing is set aside, and they are found next time.
-        if ahead and self.affordable(needed) and self.seats.left_over(person) is None:
+        others_first = self.seats.left_over(person) or self.planner.second_opinions.best(person)
+        if ahead and self.affordable(needed) and others_first is None:
             following = self.planner.plan(person, max(projection.numbers, plan.number + 1), plan, ahead=1)
         self.note(draft.entry(self.planner.row_cache.row(plan.position).key, person, self.now, following))
         for extra in range(1, projection.seats(plan.number)):

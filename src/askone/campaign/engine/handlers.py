@@ -13,6 +13,7 @@ from askone.campaign.engine import commands
 from askone.campaign.engine.batch import Batch
 from askone.campaign.engine.commands import Done, Request, Result, Serving
 from askone.campaign.engine.projection import FIT, PAUSED, STOPPED
+from askone.campaign.engine.second_opinions import refuse_auto
 from askone.errors import (
     AskoneError,
     BudgetSpent,
@@ -169,7 +170,7 @@ def change_settings(batch: Batch, request: commands.ChangeSettings) -> Done:
     """See ``ChangeSettings``."""
     if not request.settings:
         raise InvalidArgument("settings", "at least one to change", "none")
-    batch.planner.whole.changed(request.settings)
+    refuse_auto(batch.planner.whole.changed(request.settings), batch.planner.learner)
     if not _repeated(batch, request.id, request.who, Changed):
         batch.note(Entry(Changed(request.id, request.settings), request.who, batch.now))
     return Done(1)

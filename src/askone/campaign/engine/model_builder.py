@@ -18,6 +18,7 @@ import numpy as np
 
 from askone._common.types import Array
 from askone.campaign.engine.packed_model import ENCODER, MODEL, parts
+from askone.campaign.engine.second_opinions import refuse_auto
 from askone.campaign.settings.settings import Settings
 from askone.encoding.encoder import Encoder
 from askone.errors import InvalidArgument
@@ -54,7 +55,7 @@ def make_estimator(
         settings,
         learner=_choice(settings, features),
         flip=settings.flip,
-        budget=None if budget is None else max(1, budget // settings.ask.overlap),
+        budget=None if budget is None else max(1, budget // settings.ask.people),
         keep_log=False,
         random_state=learner.seed,
     )
@@ -63,6 +64,7 @@ def make_estimator(
         estimator.start(rows, layout=layout)
         if settings.ask.order == "uncertain":
             row_selection.as_forecasting(estimator.stream_.learner)
+        refuse_auto(settings, estimator.stream_.learner)
     except InvalidArgument as error:
         raise InvalidArgument(settings.place(error.argument), error.allowed, error.got) from error
     estimator.budget = estimator.stream_.budget = None

@@ -13,6 +13,7 @@ from askone.campaign.engine._trainer import teaches
 from askone.campaign.engine.coverage import SHARE
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
+from askone.campaign.engine.second_opinions import SecondOpinions
 from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
 from askone.campaign.settings.settings import Settings
 from askone.learners.abilities import Forecasts, able
@@ -73,6 +74,7 @@ class Planner:
             projection.learner,
         )
         self.labels = settings.labels
+        self.second_opinions = SecondOpinions(projection, row_cache.features, seed)
         self.use(settings)
         self.made: dict[str, tuple[DraftQuestion, DraftQuestion]] = {}
         """Drafts by the lease of whoever will have them; the seat has them, too: for others and after a restart."""

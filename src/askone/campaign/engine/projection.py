@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from itertools import chain
-from typing import Any, NamedTuple, cast, final
+from typing import Any, Literal, NamedTuple, cast, final
 
 from askone.campaign.engine._annotators import Annotator, Undoable
 from askone.campaign.engine._trainer import Features, FitReader, Trainer
@@ -42,6 +42,7 @@ from askone.store.notices import (
     Included,
     Limited,
     PausedPerson,
+    Reasked,
     Reopened,
     Resolved,
     ResumedPerson,
@@ -52,6 +53,7 @@ from askone.store.notices import (
 
 STOPPED, FIT, PAUSED = "target-", "fit-", "paused-"
 """How the event begins that stops a campaign because its target is reached, that of a fit, and of a person's pause."""
+Overlap = int | Literal["auto"]
 TIRED = 3
 """After so many people skipped a question nobody else is asked."""
 
@@ -86,6 +88,7 @@ class PlannedQuestion(NamedTuple):
 class Projection:
     """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row.
 
+    With ``overlap="auto"`` it is one, and others are asked where a ``Reasked`` says so.
     ``flip`` is how often answers are flipped to be private, after people gave them.
     """
 
@@ -93,15 +96,19 @@ class Projection:
         self,
         learner: Learner[Any],
         features: Features,
-        overlap: int = 1,
+        overlap: Overlap = 1,
         rowless: bool = False,
         pool: RowPool | None = None,
         fits: FitReader | None = None,
         flip: float = 0.0,
     ) -> None:
-        self.overlap, self.rowless, self.pool, self.flip = overlap, rowless, pool or RowPool(), flip
+        self.rowless, self.pool, self.flip = rowless, pool or RowPool(), flip
         self.overlaps = [(0, overlap)]
         """From which question on how many people answer each."""
+        self.reasked: dict[int, int] = {}
+        """Question: how many people more it was asked of."""
+        self.opinions_left = True
+        """Whether further opinions are of use where rows have run out, as far as was looked: no part of the fold."""
         self.changes: dict[str, Any] = {}
         """Settings that are no longer as at the beginning, as in their JSON."""
         self.seq = 0
@@ -192,8 +199,7 @@ class Projection:
         self.changes = {name: _merged(self.changes.get(name), news.get(name)) for name in {**self.changes, **news}}
         ask = news.get("ask", {})
         if "overlap" in ask:
-            self.overlap = int(ask["overlap"])
-            self.overlaps.append((self.numbers, self.overlap))
+            self.overlaps.append((self.numbers, ask["overlap"]))
         if "per_row" in ask:
             self.pool.allow(int(ask["per_row"]))
 
@@ -242,13 +248,37 @@ class Projection:
 
     def seats(self, number: int) -> int:
         """Return how many people are to answer a question."""
-        return 1 if self.asked[number].role == "gold" else self.overlap_of(number)
+        if self.asked[number].role == "gold":
+            return 1
+        return self.overlap_of(number) + (self.reasked.get(number, 0) if self.reasked else 0)
+
+    @property
+    def overlap(self) -> int:
+        """How many people answer each question that is asked now, at least."""
+        return _people(self.overlaps[-1][1])
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether others are asked where that tells more than another row."""
+        return self.overlaps[-1][1] == "auto"
 
     def overlap_of(self, number: int) -> int:
         """Return how many people answer a question that is no gold: as many as when it got its number."""
-        if len(self.overlaps) == 1:
-            return self.overlap
+        return _people(self._setting_of(number))
+
+    def _setting_of(self, number: int) -> Overlap:
         return next(overlap for first, overlap in reversed(self.overlaps) if first <= number)
+
+    def opinions(self, number: int, most: int) -> list[GivenAnswer]:
+        """Return what was said to a question that others may be asked, too, while it has fewer than ``most`` answers.
+
+        None, if they may not: it only teaches, is closed, and nobody skipped or decided it.
+        """
+        free = self.asked[number].role == "" and number in self.closed and self._setting_of(number) == "auto"
+        if not free or number in self.rulings or number in self.skipped_by:
+            return []
+        standing = self._standing(number)
+        return standing if len(standing) < most else []
 
     def open_to(self, person: str, number: int) -> bool:
         """Return whether a question may go to somebody: it is open and new to them, and so is a row of gold."""
@@ -384,6 +414,12 @@ class Projection:
         self._refresh(number)
         self._decide(number)
 
+    def _reasked(self, entry: Entry, event: Reasked) -> None:
+        number = int(event.asked.removeprefix("ask-"))
+        self.reasked[number] = self.reasked.get(number, 0) + 1
+        self.seats_asked += 1
+        self._refresh(number)
+
     def _resolved(self, entry: Entry, event: Resolved) -> None:
         self.resolved.add(event.flagged)
 
@@ -442,7 +478,8 @@ class Projection:
     def slips(self) -> Slips:
         """How often an answer is wrong, as far as is known by now."""
         people = [person for who, person in self.people.items() if who not in self.excluded]
-        agreement = [self._agreed(number) for number in self.several]
+        # Second opinions are asked where the first ones are in doubt: these differ more often than others.
+        agreement = [self._agreed(number) for number in self.several - self.reasked.keys()]
         gold, right = (sum(getattr(person, name) for person in people) for name in ("gold_asked", "gold_right"))
         ruled = [
             one.answer == self.asked[number].truth
@@ -475,6 +512,10 @@ class Projection:
         return found
 
 
+def _people(overlap: Overlap) -> int:
+    return 1 if overlap == "auto" else int(overlap)
+
+
 def _pair(score: Sequence[float] | None) -> tuple[Any, ...]:
     """Return the scores of a no and of a yes as a pair, and the bounds that stand behind them."""
     return (None,) if score is None else ((float(score[0]), float(score[1])), *map(float, score[2:]))
@@ -505,6 +546,7 @@ _NOTES: dict[type, _Note] = {
     PausedPerson: Projection._paused,
     ResumedPerson: Projection._resumed,
     Ruled: Projection._ruled,
+    Reasked: Projection._reasked,
     Resolved: Projection._resolved,
     Fitted: Projection._fitted,
 }

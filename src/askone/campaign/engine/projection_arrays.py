@@ -85,6 +85,7 @@ def _rest(projection: Projection) -> dict[str, Any]:
         "said": [[n, one.said] for n, one in enumerate(projection.lessons.all) if one.said is not None],
         "late": list(chain.from_iterable(projection.lessons.late.values())),
         "overlaps": projection.overlaps,
+        "reasked": list(projection.reasked.items()),
         "rulings": list(projection.rulings.items()),
         "resolved": sorted(projection.resolved),
         "changes": projection.changes,
@@ -104,7 +105,8 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
         setattr(projection, name, value)
     projection.pool.adopt(arrays)
     projection.overlaps[:] = [(first, overlap) for first, overlap in rest["overlaps"]]
-    projection.overlap, projection.changes = projection.overlaps[-1][1], rest["changes"]
+    projection.changes = rest["changes"]
+    projection.reasked.update(rest["reasked"])
     names = [who for who, _, _ in rest["people"]]
     done = _done(arrays)
     _adopt_people(projection, arrays, rest["people"], done)

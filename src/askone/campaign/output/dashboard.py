@@ -68,7 +68,9 @@ def finished(projection: Projection) -> str | None:
         return None
     if projection.budget is not None and projection.seats_asked + projection.overlap > projection.budget:
         return "budget"
-    return None if projection.rowless or projection.pool.any_left() else "rows"
+    if projection.rowless or projection.pool.any_left() or (projection.is_auto and projection.opinions_left):
+        return None
+    return "rows"
 
 
 def said(projection: Projection) -> dict[str, int]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, final
 
+from askone.campaign.engine.second_opinions import MOST_OPINIONS
 from askone.campaign.kinds.base import Kind
 from askone.campaign.output._formats import Record, pages
 from askone.campaign.output._json_list import JsonList
@@ -82,7 +83,11 @@ def _tasks(store: Store, name: str) -> Iterator[_Task]:
     for entry in until(store.entries(name, kinds=("asked", "answered")), end):
         event = entry.event
         if isinstance(event, Asked):
-            wanted = 1 if entry.aside.get("role") == "gold" else known.settings.ask.overlap
+            wanted = (
+                1
+                if entry.aside.get("role") == "gold"
+                else (MOST_OPINIONS if known.settings.ask.overlap == "auto" else known.settings.ask.overlap)
+            )
             waiting[event.id] = _Task(event, int(entry.aside["position"]), wanted)
         elif isinstance(event, Answered) and event.asked in waiting:
             if event.id in known.retracted or entry.who in known.excluded:

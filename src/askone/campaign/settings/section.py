@@ -27,6 +27,7 @@ from askone.labels.base import Name
 
 _LONGEST_PROSE: Final = 20_000  # characters of instructions
 _LONGEST_LINE: Final = 1_000  # of anything else that people read
+_MOST_PEOPLE: Final = 100  # who answer one question
 _MOST_NAMES: Final = 2_000  # classes, items, columns
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
 _BOUNDS: Final = {"ge": "from {}", "gt": "above {}", "le": "to {}", "lt": "and below {}"}
@@ -123,6 +124,12 @@ def _line(value: str) -> str:
     return _words(value)
 
 
+def _people(value: object) -> object:
+    if value != "auto" and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_PEOPLE):
+        raise InvalidArgument("", f'a whole number from 1 to {_MOST_PEOPLE}, or "auto"', repr(value))
+    return value
+
+
 def _list(value: object, what: str) -> list[Any]:
     if not isinstance(value, tuple | list):
         raise InvalidArgument("", what, repr(value))
@@ -185,5 +192,7 @@ RowOrder = Annotated[
     Literal["random", "file", "uncertain"], BeforeValidator(lambda order: "file" if order == "stream" else order)
 ]
 """In which order rows are asked about; "stream" is what version 0.1 called "file"."""
+PeoplePerQuestion = Annotated[int | Literal["auto"], PlainValidator(_people)]
+"""How many people answer each question, or "auto"."""
 Answers = Annotated[tuple[str, str], PlainValidator(_answers)]
 """The words for yes and for no."""

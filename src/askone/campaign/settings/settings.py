@@ -36,6 +36,7 @@ from askone.campaign.settings.section import (
     Answers,
     ColumnNames,
     Line,
+    PeoplePerQuestion,
     Prose,
     RowOrder,
     Words,
@@ -130,7 +131,10 @@ class AskSettings:
             le=0.5,
         ),
     ] = 0.05
-    overlap: Annotated[int, about("how many people answer each question", ge=1, le=100)] = 1
+    overlap: Annotated[
+        PeoplePerQuestion,
+        about('how many people answer each question; "auto": one, and others where that tells more than another row'),
+    ] = 1
     gold_share: Annotated[
         float,
         about(
@@ -161,6 +165,11 @@ class AskSettings:
     price: Annotated[float | None, about("of one answer, for forecasts", 0.05, ge=0, le=1e12)] = None
     currency: Annotated[Words, about("of the price", max_length=20)] = ""
     seconds: Annotated[float, about("time for one answer, for forecasts", ge=0.01, le=_DAY)] = 4.0
+
+    @property
+    def people(self) -> int:
+        """How many people answer each question, at least."""
+        return 1 if self.overlap == "auto" else self.overlap
 
     def __post_init__(self) -> None:
         if self.gold_share + self.exam_share > 0.95:

@@ -441,6 +441,8 @@ class FilterLearner(
         """See ``Hindsight.relearnt``: by all filters, as it may be another one that is right."""
         if self.space.m > 1:
             return state
+        if state.banks[0].count < state.answers == len(X):  # slips may have looked like a change: it is judged anew
+            return self.tell_many(self.init(), X, questions, answers)
         told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 6)
         last = slice(len(X) - state.banks[0].count, None)  # since the concept is what it is
         bank, _ = self._learnt(self._first(), None, 0, X[last], told[last], watched=False)

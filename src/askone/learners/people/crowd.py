@@ -71,9 +71,8 @@ _ALONE = 512  # answers of one person that are kept for when there is another
 _MOST = 4096  # answers that are kept to find rates by
 _ROOM = 4_000_000  # numbers of their rows, at most
 _MARK = "base-"
-_SILENT = ErrorRates(0.5, 0.5)
-_SLIGHT = 0.2  # what an opinion says, at most, that adds next to nothing to others
-_REVISED = 0.1  # share of those that add more, since all was learnt anew, after which it is again
+_SLIGHT = 0.1  # by how much an opinion changes the chance of yes, at most, that adds next to nothing to others
+_FEW, _REVISED = 8, 0.05  # those that add more, and their share of all, after which all is learnt anew
 _LEARNT = "learnt-"
 _ANEW_BEFORE: WeakKeyDictionary[CrowdState, tuple[bytes, Any]] = WeakKeyDictionary()
 _Said = tuple[tuple[int, bool], ...]
@@ -86,9 +85,9 @@ class CrowdState:
     """The learner's state; people, how often each answered, their habits, intervals of rates, and the crowd's mean.
 
     ``told`` are the answers that rates are found by, as (who said what, question, answer), their rows in ``store``;
-    nobody said what has no name, and what somebody adds to the opinions of others stands there with theirs.
+    nobody said what has no name.
     ``due`` is after how many answers of people the rates are found anew, ``anew`` after how many all is learnt anew;
-    ``added`` are the opinions that were added to others since then.
+    ``added`` are the opinions that came after others were learnt, and change what these say.
     """
 
     base: Any
@@ -255,16 +254,53 @@ class CrowdLearner(
             for person, bit in opinions[known:]:
                 state = self.tell_opinions(state, x, question, ((person, bit),))
             return state
+        if known:
+            return self._joined(state, question, said, known)
         put, bit = self._put_to(state, question, said[0][0]), said[0][1]
         if len(said) > 1:
-            found, before = (self._evidence(state.habits.rates, some) for some in (said, said[:known]))
-            if known:
-                found = found.beyond(before, self.chance(state, x, question.put_to(HONEST)))
-            slips, bit = found.answer
+            slips, bit = self._evidence(state.habits.rates, said).answer
             put = question.put_to(slips)
-        added = state.added + int(known > 0 and put.slips.trust > _SLIGHT)
-        state = replace(state, base=self.base.tell(state.base, x, put, bit), added=added)
-        return self._noted(state, said, as_row(x, self.columns), put, bit, known)
+        state = replace(state, base=self.base.tell(state.base, x, put, bit))
+        return self._noted(state, said, as_row(x, self.columns), put, bit)
+
+    def _joined(self, state: CrowdState, question: Question, said: _Said, known: int) -> CrowdState:
+        """Return the state with opinions beside those that were learnt: they teach when all is learnt anew.
+
+        A state cannot unlearn, and what was said first is no evidence of its own any more.
+        """
+        answers, told = self._counted(state, said[known:]), state.told
+        mine = (said[:known], question.number)
+        place = next((n for n in range(len(told) - 1, -1, -1) if (told[n][0], told[n][1].number) == mine), None)
+        if place is None:  # it is too long ago
+            return replace(state, answers=answers)
+        before, after = (self._evidence(state.habits.rates, some).chance(0.5) for some in (said[:known], said))
+        told = (*told[:place], (said, *told[place][1:]), *told[place + 1 :])
+        return replace(state, answers=answers, told=told, added=state.added + int(abs(after - before) > _SLIGHT))
+
+    def _counted(self, state: CrowdState, said: _Said) -> Array:
+        answers = state.answers.copy()
+        answers[[place for place, _ in said]] += 1
+        return answers
+
+    def revises(self, state: CrowdState) -> bool:
+        return self.count(state) <= len(state.told)
+
+    def truths(
+        self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], opinions: Sequence[Opinions]
+    ) -> tuple[Array, Array]:
+        told = {question.number: (question, bit) for _, question, bit in state.told}
+        found, learnt = list[JointEvidence](), list[tuple[Question, bool]]()
+        for question, some in zip(questions, opinions, strict=True):
+            state, said = self._places(state, some)
+            found.append(self._evidence(state.habits.rates, said))
+            slips, bit = found[-1].answer
+            learnt.append(told.get(question.number, (question.put_to(slips), bit)))
+        put, bits = [question for question, _ in learnt], [bit for _, bit in learnt]
+        believed = self.base.hindsight(state.base, as_rows(X, self.columns), put, bits)
+        before = np.full(len(put), 0.5) if believed is None else believed
+        if before.ndim > 1:
+            before = (before * np.array([self._inside(question) for question in put])).sum(axis=1)
+        return before, np.array([one.chance(p) for one, p in zip(found, before.tolist(), strict=True)])
 
     def slips(self, state: CrowdState, person: str) -> ErrorRates:
         return self._slips(*self._met(state, person))
@@ -304,12 +340,9 @@ class CrowdLearner(
         inside: Array = self.base.space.inside(of_family(question, Subset).members, "question")
         return inside
 
-    def _noted(
-        self, state: CrowdState, said: _Said, row: Array, question: Question, bit: bool, known: int = 0
-    ) -> CrowdState:
+    def _noted(self, state: CrowdState, said: _Said, row: Array, question: Question, bit: bool) -> CrowdState:
         """Return the state with an answer to find rates by."""
-        answers = state.answers.copy()
-        answers[[place for place, _ in said[known:]]] += 1
+        answers = self._counted(state, said)
         told, store, most = state.told, state.store, max(min(_MOST, _ROOM // self.columns), 64)
         if len(told) >= (_ALONE if len(state.people) < 2 else most):  # of one person alone nothing can be found
             half = len(told) // 2
@@ -331,11 +364,8 @@ class CrowdLearner(
         return len(state.people) > 1 and (int(state.answers.sum()) >= state.due or self._revised(state))
 
     def _revised(self, state: CrowdState) -> bool:
-        """Return whether so many opinions were added to others that all should be learnt anew, where it can be."""
-        return state.added > max(_REVISED * len(state.told), 8) and self._whole(state)
-
-    def _whole(self, state: CrowdState) -> bool:
-        return self.count(state) <= len(state.told)
+        """Return whether so many opinions joined others that all should be learnt anew, where it can be."""
+        return state.added > max(_REVISED * len(state.told), _FEW) and self.revises(state)
 
     def due(self, state: CrowdState) -> bool:
         return self._due(state) or (able(self.base, Refits) and self.base.due(state.base))
@@ -345,61 +375,48 @@ class CrowdLearner(
         if not self._due(state):
             return marked(_MARK, self.base.fit(state.base))
         found = {"answers": np.array(int(state.answers.sum()))}
-        rates = self._rates(state, state.base, state.habits)
+        rates = self._rates(state, state.base, state.told)
         if rates is None:
             return found
         found["anew"], revised = np.array(0), self._revised(state)
-        if self._whole(state) and (revised or int(state.answers.sum()) >= state.anew):
-            again = self._rates(state, self._relearnt(state, rates.habits), rates.habits)
-            # The answers are more likely by what is learnt anew, or it is less of an approximation.
-            if again is not None and (revised or again.evidence > rates.evidence):
-                found["anew"] = np.array(1)
-                found |= marked(_LEARNT, rates.habits._asdict())
-                rates = again
+        if self.revises(state) and (revised or int(state.answers.sum()) >= state.anew):
+            # Opinions that were not learnt yet are to be: by the habits so far, if the present model misjudges people.
+            least = -np.inf if revised else rates.evidence
+            for habits in (rates.habits, state.habits) if revised else (rates.habits,):
+                again = self._rates(state, *self._relearnt(state, habits))
+                if again is not None and again.evidence > least:  # the answers are more likely by what is learnt anew
+                    found |= {"anew": np.array(1)} | marked(_LEARNT, habits._asdict())
+                    rates, least = again, again.evidence
         return found | rates.habits._asdict() | {"intervals": rates.intervals, "common": np.array(rates.common)}
 
-    def _relearnt(self, state: CrowdState, habits: KnownHabits) -> Any:
-        """Return the learner's state after all was learnt anew with these habits."""
+    def _relearnt(self, state: CrowdState, habits: KnownHabits) -> tuple[Any, tuple[_Told, ...]]:
+        """Return the learner's state after all was learnt anew with these habits, and as what opinions were learnt."""
+        put = [self._put(habits, *one) for one in state.told]
         # Who makes a fit and takes it over computes the same twice: half of what learning anew costs.
         known, mark = _ANEW_BEFORE.get(state), b"".join(array.tobytes() for array in habits)
         if known is None or known[0] != mark:
-            rows, told = state.store.view(len(state.told)), self._put(state, habits)
-            questions, bits = [question for _, question, _ in told], [bit for *_, bit in told]
+            rows = state.store.view(len(put))
+            questions, bits = [question for _, question, _ in put], [bit for *_, bit in put]
             known = mark, self.base.relearnt(state.base, rows, questions, bits)
             _ANEW_BEFORE[state] = known
-        return known[1]
+        return known[1], tuple(now if len(now[0]) > 1 else was for was, now in zip(state.told, put, strict=True))
 
-    def _put(self, state: CrowdState, habits: KnownHabits) -> list[_Told]:
-        """Return what was told as put to people with these habits; who came after they were found is as they were.
+    def _put(self, habits: KnownHabits, said: _Said, question: Question, bit: bool) -> _Told:
+        """Return an answer as of people with these habits; who came after they were found is as they were."""
+        if not said or max(said)[0] >= len(habits.rates):
+            return said, question, bit
+        if len(said) == 1:
+            return said, self._put_by(habits, question, said[0][0]), bit
+        slips, bit = self._evidence(habits.rates, said).answer
+        return said, question.put_to(slips), bit
 
-        All opinions about a question stand where the last one came; the others, which it has in it, say nothing.
-        """
-        put, later = list[_Told](), set[tuple[int | None, _Said]]()
-        for said, question, bit in reversed(state.told):
-            if (question.number, said) in later:
-                said, question = (), question.put_to(_SILENT)
-            elif said and max(said)[0] < len(habits.rates):
-                if len(said) == 1:
-                    question = self._put_by(habits, question, said[0][0])
-                else:
-                    slips, bit = self._evidence(habits.rates, said).answer
-                    question = question.put_to(slips)
-            later |= {(question.number, said[:n]) for n in range(1, len(said))}
-            put.append((said, question, bit))
-        return put[::-1]
-
-    def _rates(self, state: CrowdState, base: Any, learnt: KnownHabits) -> CrowdRates | None:
-        """Return the rates by a learner's state, which has the answers as learnt with some habits."""
-        told = [
-            (n, was if len(now[0]) == 1 else now)
-            for n, (was, now) in enumerate(zip(state.told, self._put(state, learnt), strict=True))
-            if now[0]
-        ]
-        if not told:
+    def _rates(self, state: CrowdState, base: Any, told: Sequence[_Told]) -> CrowdRates | None:
+        """Return the rates by a learner's state, which has the answers as they were told."""
+        named = [n for n, one in enumerate(told) if one[0]]
+        if not named:
             return None
-        rows = state.store.view(len(state.told))[[n for n, _ in told]]
-        said, questions, bits = zip(*(one for _, one in told), strict=True)
-        believed = self.base.hindsight(base, rows, questions, bits)
+        said, questions, bits = zip(*(told[n] for n in named), strict=True)
+        believed = self.base.hindsight(base, state.store.view(len(told))[named], questions, bits)
         if believed is None:
             return None
         group = np.repeat(np.arange(len(said)), [len(one) for one in said])
@@ -419,10 +436,10 @@ class CrowdLearner(
         told = int(fit["answers"].item())
         due = int(told * _GROWTH) + 1
         if "rates" not in fit:
-            return replace(state, due=due)
-        if fit["anew"].item() and self._whole(state):
-            learnt = self._relearnt(state, KnownHabits.of_fit(fit, _LEARNT))
-            state = replace(state, base=learnt, anew=int(told * self.again), added=0)
+            return replace(state, due=due, added=0)
+        if fit["anew"].item() and self.revises(state):
+            base, put = self._relearnt(state, KnownHabits.of_fit(fit, _LEARNT))
+            state = replace(state, base=base, told=put, anew=int(told * self.again), added=0)
         intervals = state.intervals.copy()
         known = min(len(intervals), len(fit["intervals"]))
         intervals[:known] = fit["intervals"][:known]

@@ -5,9 +5,6 @@ They share one unknown truth t of the question.  With b_i what person i said,
     L_t = prod_i P(b_i | t) ,     P(all of them) = L_0 + (L_1 - L_0) p ,     p the chance that t is yes:
 
 up to a factor the likelihood of one answer, of somebody who errs with e = min(L_0, L_1) / (L_0 + L_1).
-
-What later ones add to those that were learnt before is the ratio of two such lines, R(p).  It is no line, and what is
-learnt is the one that touches it at the model's p.
 """
 
 from __future__ import annotations
@@ -58,16 +55,3 @@ class JointEvidence(NamedTuple):
     def chance(self, p: float) -> float:
         """Return the chance of yes, which was p before."""
         return p * self.yes / (p * self.yes + (1.0 - p) * self.no)
-
-    def beyond(self, known: JointEvidence, p: float) -> JointEvidence:
-        """Return what it adds to evidence that was learnt: the line that touches R at p, at its two ends.
-
-        >>> yes = JointEvidence.of([(ErrorRates(0.1, 0.1), True)])
-        >>> rates, answer = yes.after(ErrorRates(0.1, 0.1), True).beyond(yes, 0.7).answer
-        >>> round(rates.yes, 2), answer
-        (0.45, True)
-        """
-        below = known.no + (known.yes - known.no) * p
-        ratio = (self.no + (self.yes - self.no) * p) / below
-        slope = (self.yes * known.no - self.no * known.yes) / below**2
-        return JointEvidence(max(ratio - slope * p, 0.0), max(ratio + slope * (1.0 - p), 0.0))

@@ -1,7 +1,7 @@
 // Step 4: how much is asked, of whom, in which order, what it costs, and what it should give.
 
 import { el } from "../shared/dom.js";
-import { choice, field, numeral, text } from "../shared/fields.js";
+import { choice, field, numeral, peoplePerQuestion, text } from "../shared/fields.js";
 import { hours, money, plural } from "../shared/format.js";
 import { UNTIL } from "../shared/setting-names.js";
 import { forecastStep } from "./step-forecast.js";
@@ -35,7 +35,7 @@ export function askingStep(draft) {
       field({ label: "Ask a row again", path: "ask.until", hint: "Until it is known: at most as often as “Questions per row” says." }, choice(ask.until, UNTIL, set(ask, "until"))),
       share("Known within (%)", "Of a number, its deviation as a share of the range; of a class, the chance that it is another.", ask, "tolerance", "ask.tolerance")),
     group("Quality",
-      whole("People per question", "More than one measures agreement, at that many times the cost.", "overlap"),
+      field({ label: "People per question", path: "ask.overlap", hint: "More than one costs that many times as much; auto: one, and others where their opinion tells most." }, peoplePerQuestion(ask.overlap, set(ask, "overlap"))),
       share("Measuring questions (%)", "Random questions from which the learning curve is drawn. 15 % is a good share.", ask, "exam_share", "ask.exam_share"),
       share("Gold questions (%)", draft.settings.rows.gold ? "Rows with a known answer, to see how people do." : "Needs a column with known answers.", ask, "gold_share", "ask.gold_share"),
       whole("Practice questions", draft.settings.rows.gold ? "With known answers, before the first real one." : "Needs a column with known answers.", "training", "0"),

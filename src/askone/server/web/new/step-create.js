@@ -17,7 +17,7 @@ function summary({ settings, file }) {
     class: () => `one of ${plural(labels.classes.length, "class", "classes")}: ${labels.classes.slice(0, 12).join(", ")}${labels.classes.length > 12 ? ", …" : ""}`,
     order: () => `an order of ${plural(labels.items.length, "item")}`,
   }[labels.kind]();
-  const much = [ask.budget ? plural(ask.budget, "answer") : "until all rows are asked", ask.per_row > 1 ? `${ask.until === "known" ? "up to " : ""}${count(ask.per_row)} questions per row` : null, ask.overlap > 1 ? `${count(ask.overlap)} people per question` : null,
+  const much = [ask.budget ? plural(ask.budget, "answer") : "until all rows are asked", ask.per_row > 1 ? `${ask.until === "known" ? "up to " : ""}${count(ask.per_row)} questions per row` : null, ask.overlap === "auto" ? "second opinions where they tell most" : ask.overlap > 1 ? `${count(ask.overlap)} people per question` : null,
     ask.per_person ? `at most ${count(ask.per_person)} per person` : null, ask.target ? `stops below an error of ${number(ask.target)}` : null].filter(Boolean);
   const measured = [`${percent(ask.exam_share)} of questions measure the model`, ask.gold_share ? `${percent(ask.gold_share)} measure people` : null, ask.training ? `${count(ask.training)} to practise on` : null].filter(Boolean);
   const cost = ask.budget ? [`about ${hours((ask.budget * ask.seconds) / 3600)} of people’s time`, ask.price ? money(ask.budget * ask.price, ask.currency) : null].filter(Boolean) : ["no limit"];

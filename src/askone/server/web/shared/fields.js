@@ -25,6 +25,10 @@ export const text = (value, oninput, attributes = {}) =>
 export const numeral = (value, oninput, attributes = {}) =>
   withValue(el("input", { type: "number", step: "any", inputmode: "decimal", ...attributes, oninput: (event) => oninput(event.target.value === "" ? null : event.target.valueAsNumber) }), value ?? "");
 
+/** A whole number, or "auto"; what is neither is for the server to refuse. */
+export const peoplePerQuestion = (value, oninput) =>
+  text(value ?? "", (wish) => oninput(/^\d+$/.test(wish.trim()) ? Number(wish) : wish.trim() || null), { maxlength: "4", placeholder: "1" });
+
 export const longText = (value, oninput, attributes = {}) =>
   withValue(el("textarea", { ...attributes, oninput: (event) => oninput(event.target.value) }), value);
 
