@@ -539,7 +539,7 @@ def test_who_learns(options, kind):
     ("options", "message"),
     [
         ({"learner": "kalman"}, "learner must be one of"),
-        ({"learner": "sgd", "flip": 0.1}, "flip must be"),
+        ({"learner": "rls", "flip": 0.1}, "flip must be"),
         ({"flip": 0.5}, "flip must be"),
         ({"learner": Thurstone(model="forest")}, "model must be one of"),
         ({"learner": Thurstone(model="kernel")}, "model must be one of"),
