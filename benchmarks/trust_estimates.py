@@ -30,7 +30,7 @@ TRUTHS = {"mean": np.mean, "median": np.median, "share above 0.6": lambda y: np.
 
 def section(quick: bool) -> str:
     """Return the section: bits alone, then whole campaigns."""
-    times, many = (4, 1) if quick else (200, 24)
+    times, many = (2, 1) if quick else (200, 24)
     return f"""## Estimates of the whole
 
 A mean, a median or a share of all rows, from predictions and one bit about each of some rows. First {BITS} bits about

@@ -122,7 +122,7 @@ def compared(task: str, noise: float, change: str, before: int, marks: list[int]
 
 
 def changes(quick: bool) -> str:
-    seeds = 2 if quick else 4
+    seeds = 1 if quick else 4
     cases = [("blobs", 0.0, "all classes permuted", 300)] if quick else [
         *[("digits", 0.0, "all classes permuted", T) for T in (300, 1000, 3000)],
         *[("digits", 0.0, "two classes swapped", T) for T in (1000, 3000)],
@@ -167,7 +167,7 @@ def still(quick: bool) -> str:
     rows, seeds = [], 1 if quick else 4
     with ProcessPoolExecutor(1 if quick else None) as pool:
         for task, noise, answers in cases[1:3] if quick else cases:
-            many = 1000 if quick else answers
+            many = 300 if quick else answers
             both = [
                 np.array(list(pool.map(unchanged, *map(repeat, (task, noise, many, ordered)), range(seeds))))
                 for ordered in (False, True)

@@ -31,7 +31,8 @@ ENDS = {
     "soak": "Nothing lost, nothing twice, live = replay.",
 }
 SECTIONS = sorted(path.stem.removeprefix("trust_") for path in FOLDER.glob("trust_*.py"))
-RUNS = {name: [name] for name in ENDS if name != "trust"} | {
+# (The quick look at efficiency is tests/benchmarks/test_efficiency.py.)
+RUNS = {name: [name] for name in ENDS if name not in ("trust", "efficiency")} | {
     f"trust, {one}": ["trust", "--only", one] for one in SECTIONS
 }
 NEEDS = {

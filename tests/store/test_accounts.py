@@ -43,7 +43,9 @@ def test_users(accounts):
     accounts.set_password("u2", "argon2$zoe")
     accounts.set_role("u2", "manager")
     assert accounts.user("u2") == User("u2", "Zoë", "manager", "argon2$zoe")
-    with pytest.raises(InvalidArgument, match="role must be one of: 'admin', 'manager', 'annotator', 'program'; got 'owner'"):
+    with pytest.raises(
+        InvalidArgument, match="role must be one of: 'admin', 'manager', 'annotator', 'program'; got 'owner'"
+    ):
         accounts.set_role("u2", "owner")
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, ChangeSettings, Next
-from askone.campaign.engine.second_opinions import MOST_OPINIONS
+from askone.campaign.engine.training_set import MOST_OPINIONS
 from askone.campaign.output.dashboard import finished
 from askone.campaign.settings.settings import LearnerSettings, Settings
 from askone.errors import InvalidArgument

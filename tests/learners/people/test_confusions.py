@@ -72,13 +72,13 @@ def test_what_strangers_send_is_checked(name):
 def test_classes_of_people_who_swap_are_learnt_by_their_names():
     """Three of four take half of the bees for cows; whoever is told their names can see it."""
     rng = np.random.default_rng(5)
-    X = rng.normal(size=(900, 2)) + np.array([[2, 0], [-2, 1], [-2, -1]])[np.arange(900) % 3]
-    y, names, right = np.arange(900) % 3, np.array(["ant", "bee", "cow"]), []
+    X = rng.normal(size=(600, 2)) + np.array([[2, 0], [-2, 1], [-2, -1]])[np.arange(600) % 3]
+    y, names, right = np.arange(600) % 3, np.array(["ant", "bee", "cow"]), []
     crowd = [np.eye(3), SWAPS]
     for named in (True, False):
         model = askone.OneBitClassifier(names.tolist(), random_state=0, keep_log=False, resample=True).start(X)
         lots = np.random.default_rng(6)
-        for i in lots.permutation(900):
+        for i in lots.permutation(600):
             person = int(lots.integers(2))
             question = model.ask(X[i], key=int(i)) if named else model.ask(X[i])
             said = names[lots.choice(3, p=crowd[person][y[i]])]

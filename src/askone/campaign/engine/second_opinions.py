@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, final
 from askone._common import random_table
 from askone.campaign.engine._trainer import Features
 from askone.campaign.engine.projection import Projection
-from askone.campaign.engine.training_set import GivenAnswer, questions_of
+from askone.campaign.engine.training_set import MOST_OPINIONS, GivenAnswer, questions_of
 from askone.campaign.settings.settings import Settings
 from askone.errors import InvalidArgument
 from askone.learners.abilities import KnowsPeople
@@ -25,8 +25,6 @@ from askone.learners.person import information
 from askone.questions.base import ErrorRates
 from askone.session.row_selection import sampled
 
-MOST_OPINIONS = 5
-"""So many people are asked one question, at most."""
 _LEAST = 0.1  # bits: less is not worth an answer
 _MORE = 1.2  # times what a new row tells: it also shows the model another place
 _CAREFUL = ErrorRates(0.02, 0.02)

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple, Protocol, cast, final
 from askone.learners.abilities import Refits
 from askone.questions.base import Question
 
+MOST_OPINIONS = 5
+"""So many people are asked one question, at most, where campaigns choose which are asked again."""
 _SEQ = attrgetter("seq")
 _WATCHES = 4  # at most: a fit is let go when so many others were begun after it
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, final
 
-from askone.campaign.engine.second_opinions import MOST_OPINIONS
+from askone.campaign.engine.training_set import MOST_OPINIONS
 from askone.campaign.kinds.base import Kind
 from askone.campaign.output._formats import Record, pages
 from askone.campaign.output._json_list import JsonList
