@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from rich.progress import track
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
@@ -59,15 +59,17 @@ def ran(task: Task, answers: int, presses: bool, seed: int) -> float:
     return float(np.abs(said - truth).mean() if number else (said != truth).mean())
 
 
+def _both(made: Callable[[int, int], Task], answers: int, seed: int) -> list[float]:
+    task = made(seed, answers + _SPARE)
+    return [ran(task, answers, presses, seed) for presses in (True, False)]
+
+
 def measured(tasks: dict[str, Callable[[int, int], Task]], answers: int, seeds: int) -> dict[str, Any]:
     """Return mean errors with and without eve of each task, and how far their ratio may be off (one sigma)."""
     out = {}
     for name, made in tasks.items():
-        runs = []
-        for seed in track(range(seeds), f"one of five at random, {name}"):
-            task = made(seed, answers + _SPARE)
-            runs.append([ran(task, answers, presses, seed) for presses in (True, False)])
-        errors = np.array(runs)
+        both = (delayed(_both)(made, answers, seed) for seed in range(seeds))
+        errors = np.array(Parallel(2 if seeds > 1 else 1)(both))
         mean, gap = errors.mean(axis=0), errors[:, 0] - errors[:, 1]
         off = gap.std(ddof=1) / np.sqrt(seeds) / mean[1] if seeds > 1 else np.nan
         out[name] = {"with": mean[0], "without": mean[1], "off": float(off)}
