@@ -272,6 +272,12 @@ class TellsJudged(AsksAt[S]):
     ) -> Judgement[S]:
         """Return the state after an answer about each row, by ``tell_asked`` where ``quiet``: those are predicted."""
 
+    @abstractmethod
+    def relearnt_judged(
+        self, state: S, X: Array, questions: Sequence[Question], answers: Sequence[bool], quiet: Array
+    ) -> S:
+        """Return what ``Hindsight.relearnt`` does, by ``tell_asked`` where ``quiet``."""
+
 
 class TellsMany(Learner[S]):
     """Learns many answers at once, in less time: bit for bit what ``tell`` gives, one after the other."""

@@ -216,3 +216,16 @@ def test_a_flip_comes_after_what_people_do(kind):
     honest = (learner.chance(state, X[0], question) - pi) / (1 - 2 * pi)
     heard = learner.chance(state, X[0], question.put_to(slips))
     assert heard == pytest.approx(pi + (1 - 2 * pi) * slips.heard(True, honest), abs=1e-9)
+
+
+def test_learning_anew_leaves_questions_of_others_out_of_the_evidence():
+    """Asked where yes and no are equally likely, they would make the bank ever vaguer."""
+    rng = np.random.default_rng(2)
+    X = np.column_stack([rng.gamma(4.0, 0.25, 700), rng.integers(0, 8, 700)])
+    y = X[:, 0] + np.array([-0.4, 0.1, 0.0, 0.5, -0.2, 0.3, -0.1, 0.2])[X[:, 1].astype(int)]
+    model = told(askone.OneBitRegressor(-1.0, 4.0, random_state=0, keep_log=False).start(X), X, y, 0)
+    learner, state = model.stream_.learner, model.stream_.state
+    assert state.base.awake >= 0  # trees ask, too
+    again, _ = learner._relearnt(state, state.habits)
+    before, after = (learner.base._scale(one) for one in (state.base, again))
+    assert after < 6.0 * before  # 3 times, and 11 times if all counted

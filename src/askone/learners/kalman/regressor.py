@@ -439,13 +439,20 @@ class FilterLearner(
 
     def relearnt(self, state: BankState, X: Array, questions: Sequence[Question], answers: Sequence[bool]) -> BankState:
         """See ``Hindsight.relearnt``: by all filters, as it may be another one that is right."""
+        return self.relearnt_judged(state, X, questions, answers, np.zeros(len(X), np.bool_))
+
+    def relearnt_judged(
+        self, state: BankState, X: Array, questions: Sequence[Question], answers: Sequence[bool], quiet: Array
+    ) -> BankState:
+        """See ``TellsJudged.relearnt_judged``."""
         if self.space.m > 1:
             return state
         if state.banks[0].count < state.answers == len(X):  # slips may have looked like a change: it is judged anew
-            return self.tell_many(self.init(), X, questions, answers)
+            return self.tell_judged(self.init(), X, questions, answers, quiet).state
         told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 6)
         last = slice(len(X) - state.banks[0].count, None)  # since the concept is what it is
-        bank, _ = self._learnt(self._first(), None, 0, X[last], told[last], watched=False)
+        judged = (np.ascontiguousarray(quiet[last]), np.zeros(state.banks[0].count)) if quiet.any() else None
+        bank, _ = self._learnt(self._first(), None, 0, X[last], told[last], watched=False, judged=judged)
         # Whoever watches compares evidence with that of before, which was of other chances.
         by, watch = float(bank.evidence.max() - state.banks[0].evidence.max()), state.watches[0]
         return replace(state, banks=(bank,), watches=(None if watch is None else watch.raised(by),))

@@ -224,13 +224,19 @@ class Mixture(
         self, state: MixtureState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
     ) -> MixtureState:
         """See ``Hindsight.relearnt``: the learner's part, and the bits for the next fit."""
-        base = relearnt(self.base, state.base, self._front(X), questions, answers)
+        base = self._base_relearnt(state, self._front(X), questions, answers)
         told = [self.likelihood.bit(*one) for one in zip(questions, answers, strict=True)][-state.kept :]
         kept = state.store.view(state.kept).copy()
         bits = np.array(told).reshape(len(told), self.likelihood.width)
         first = len(kept) - len(bits)
         kept[first:, self.columns :] = self.likelihood.in_turn(kept[:first, self.columns :], bits)
         return replace(state, base=base, store=Buffer(kept.shape[1]).extended(0, kept))
+
+    def _base_relearnt(
+        self, state: MixtureState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Any:
+        """Return the learner's state after all was learnt anew."""
+        return relearnt(self.base, state.base, X, questions, answers)
 
     def worth(self, state: MixtureState, X: ArrayLike) -> Array:
         """Return what an answer should tell the learner."""

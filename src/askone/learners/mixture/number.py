@@ -165,6 +165,16 @@ class NumberMixture(
         looked = self._looked(replace(state, scores=scores, began=began), last, heard)
         return self._kept(looked, found.state, rows, bits)
 
+    def _base_relearnt(
+        self, state: MixtureState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Any:
+        """Questions of others do not count in the learner's evidence, as when they were first learnt."""
+        if state.awake < 0 or not able(self.base, TellsJudged):
+            return super()._base_relearnt(state, X, questions, answers)
+        since = int(state.turns[0][[fit is not None for fit in state.fits]].min())  # answers at the first fit of all
+        quiet = [one.learnt is not None and one.learnt >= since and not self._own(one.learnt) for one in questions]
+        return self.base.relearnt_judged(state.base, X, questions, answers, np.array(quiet, np.bool_))
+
     def _scale(self, state: MixtureState) -> float:
         """Return twice the logistic scale whose quartiles are those of labels by the learner."""
         rows = state.store.view(state.kept)[-_SHOWN:, : self.columns]
