@@ -104,7 +104,7 @@ def test_fit_is_told_who_answers(sine):
 
 
 def test_fit_from_a_pool_is_told_who_answers(sine):
-    model = askone.OneBitRegressor(-2, 2, random_state=0, select="uncertain", budget=20)
+    model = askone.OneBitRegressor(-2, 2, random_state=0, select="auto", budget=20)
     found = model.fit(sine[0][:40], sine[1][:40], people=CROWD).people_
     assert sum(one.answers for one in found.values()) == 20
 

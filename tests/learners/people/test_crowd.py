@@ -226,6 +226,23 @@ def test_learning_anew_leaves_questions_of_others_out_of_the_evidence():
     model = told(askone.OneBitRegressor(-1.0, 4.0, random_state=0, keep_log=False).start(X), X, y, 0)
     learner, state = model.stream_.learner, model.stream_.state
     assert state.base.awake >= 0  # trees ask, too
-    again, _ = learner._relearnt(state, state.habits)
-    before, after = (learner.base._scale(one) for one in (state.base, again))
-    assert after < 6.0 * before  # 3 times, and 11 times if all counted
+    again, told_now = learner._relearnt(state, state.habits)
+    rows, front = state.store.view(len(told_now)), learner.base._front
+    questions, bits = [question for _, question, _ in told_now], [bit for *_, bit in told_now]
+    others = [question.learnt is not None and question.learnt % learner.base.turns > 0 for question in questions]
+    first = int(state.base.turns[0][[fit is not None for fit in state.base.fits]].min())
+    quiet = np.array([one and question.learnt >= first for one, question in zip(others, questions, strict=True)])
+    assert 0 < quiet.sum() < len(quiet)
+    alone = learner.base.base.relearnt_judged(state.base.base, front(rows), questions, bits, quiet)
+    same = learner.base.base.to_arrays(alone)
+    assert all(np.array_equal(same[name], one) for name, one in learner.base.base.to_arrays(again.base).items())
+
+
+def test_rates_are_found_by_the_answers_as_they_were_learnt_anew():
+    """What a person said leaves its trace in the state with today's habits: taking it out must use the same."""
+    X, y = sine(1, 200)
+    model = told(regressor(X, 0), X, y, 0)
+    learner, state = model.stream_.learner, model.stream_.state
+    habits = state.habits._replace(rates=np.full_like(state.habits.rates, 0.3))
+    _, told_now = learner._relearnt(state, habits)
+    assert {one[1].slips for one in told_now} == {ErrorRates(0.3, 0.3)}

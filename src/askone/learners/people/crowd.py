@@ -27,10 +27,12 @@ from askone.labels.number import Real
 from askone.learners.abilities import (
     AsksMany,
     Blends,
+    DrawsScores,
     FindsRange,
     Forgets,
     HasDeviation,
     HasProbabilities,
+    HasThresholds,
     Hindsight,
     KnowsPeople,
     Opinions,
@@ -49,6 +51,7 @@ from askone.learners.abilities import (
     known,
     predict_within,
     probabilities,
+    score_draws,
     stream,
     tell_many,
 )
@@ -108,7 +111,8 @@ class CrowdState:
 class CrowdLearner(
     HasDeviation[CrowdState], PredictsWithin[CrowdState], HasProbabilities[CrowdState], TakesRanges[CrowdState],
     Refits[CrowdState], Forgets[CrowdState], AsksMany[CrowdState], TellsMany[CrowdState], Streams[CrowdState],
-    FindsRange[CrowdState], Blends[CrowdState], KnowsPeople[CrowdState], Wraps[CrowdState],
+    FindsRange[CrowdState], Blends[CrowdState], KnowsPeople[CrowdState], HasThresholds[CrowdState],
+    DrawsScores[CrowdState], Wraps[CrowdState],
 ):  # fmt: skip
     """See the module.  Of people who err more seldom than ``careful`` on both sides, nothing is made.
 
@@ -181,6 +185,15 @@ class CrowdLearner(
     def predict_within(self, state: CrowdState, X: ArrayLike, level: float | None = None) -> Within:
         return predict_within(self.base, state.base, X, level)
 
+    def thresholds(self, state: CrowdState, X: ArrayLike, level: float, held: float) -> Array:
+        return np.asarray(self.base.thresholds(state.base, X, level, held))
+
+    def noise(self, state: CrowdState, held: float) -> Array:
+        return np.asarray(self.base.noise(state.base, held))
+
+    def score_draws(self, state: CrowdState, X: ArrayLike, count: int) -> Array | None:
+        return score_draws(self.base, state.base, X, count)
+
     def probabilities(self, state: CrowdState, X: ArrayLike) -> Array | None:
         return probabilities(self.base, state.base, X)
 
@@ -208,9 +221,10 @@ class CrowdLearner(
     def tell(self, state: CrowdState, x: ArrayLike, question: Question, answer: Answer) -> CrowdState:
         """Return the state after an answer of nobody in particular."""
         state = replace(state, base=self.base.tell(state.base, x, question, answer))
-        if not state.people:
+        accepted = question.accept(answer)
+        if not state.people or not isinstance(accepted, bool):
             return state
-        return self._noted(state, (), as_row(x, self.columns), question, bool(question.accept(answer)))
+        return self._noted(state, (), as_row(x, self.columns), question, accepted)
 
     def tell_many(
         self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
@@ -224,6 +238,11 @@ class CrowdLearner(
         people: Sequence[str | None],
     ) -> CrowdState:  # fmt: skip
         rows, said, put = as_rows(X, self.columns), list[_Said](), list[Question]()
+        if any(not isinstance(one.accept(answer), bool) for one, answer in zip(questions, answers, strict=True)):
+            for x, question, answer, person in zip(rows, questions, answers, people, strict=True):
+                args = (state, x, question, answer)
+                state = self.tell(*args) if person is None else self.tell_by(*args, person)
+            return state
         if not state.people and len(people):  # nobody is noted before somebody is named
             first = next((n for n, person in enumerate(people) if person is not None), len(people))
             state = replace(
@@ -244,7 +263,12 @@ class CrowdLearner(
         return replace(state, base=stream(self.base, state.base, X, task), told=(), store=Buffer(self.columns))
 
     def tell_by(self, state: CrowdState, x: ArrayLike, question: Question, answer: Answer, person: str) -> CrowdState:
-        return self.tell_opinions(state, x, question, ((person, bool(question.accept(answer))),))
+        accepted = question.accept(answer)
+        if isinstance(accepted, bool):
+            return self.tell_opinions(state, x, question, ((person, accepted),))
+        state, said = self._places(state, ((person, True),))  # who finds neither better: no rate is found by that
+        put = self._put_to(state, question, said[0][0])
+        return replace(state, base=self.base.tell(state.base, x, put, accepted), answers=self._counted(state, said))
 
     def tell_opinions(
         self, state: CrowdState, x: ArrayLike, question: Question, opinions: Opinions, known: int = 0
@@ -390,7 +414,7 @@ class CrowdLearner(
         return found | rates.habits._asdict() | {"intervals": rates.intervals, "common": np.array(rates.common)}
 
     def _relearnt(self, state: CrowdState, habits: KnownHabits) -> tuple[Any, tuple[_Told, ...]]:
-        """Return the learner's state after all was learnt anew with these habits, and as what opinions were learnt."""
+        """Return the learner's state after all was learnt anew with these habits, and the answers as they are in it."""
         put = [self._put(habits, *one) for one in state.told]
         # Who makes a fit and takes it over computes the same twice: half of what learning anew costs.
         known, mark = _ANEW_BEFORE.get(state), b"".join(array.tobytes() for array in habits)
@@ -399,7 +423,7 @@ class CrowdLearner(
             questions, bits = [question for _, question, _ in put], [bit for *_, bit in put]
             known = mark, self.base.relearnt(state.base, rows, questions, bits)
             _ANEW_BEFORE[state] = known
-        return known[1], tuple(now if len(now[0]) > 1 else was for was, now in zip(state.told, put, strict=True))
+        return known[1], tuple(put)
 
     def _put(self, habits: KnownHabits, said: _Said, question: Question, bit: bool) -> _Told:
         """Return an answer as of people with these habits; who came after they were found is as they were."""
