@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common import random_table
 from askone._common.types import Array
-from askone._common.validate import as_count, as_flag
+from askone._common.validate import as_count, as_flag, as_number
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.learner_choices.base import LearnerChoice
@@ -20,7 +20,7 @@ from askone.estimators.learner_choices.gradients import SGD, RecursiveLeastSquar
 from askone.features.layout import RowLayout
 from askone.labels.base import Name, Space
 from askone.labels.ranking import Ranking
-from askone.learners.abilities import deviation
+from askone.learners.abilities import deviation, score_draws
 from askone.learners.base import Learner
 from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.models.base import Model
@@ -29,6 +29,31 @@ from askone.session.oracle import Oracle
 from askone.session.stream import Budget, Stream
 
 _NOWHERE = np.zeros(1)  # the row of whoever has none
+_DRAWS = 400  # of the scores, by which ranks are known
+
+
+@final
+class RankIntervals(NamedTuple):
+    """Between which ranks each item is, from 1 for the best, and the rank that it shares; as the items are listed.
+
+    ``shared`` is 1 more than the number of items that are surely better: whose worst rank is before the item's best.
+
+    >>> RankIntervals.of(np.array([[3.0, 1.0, 0.9], [3.1, 0.8, 1.2]]), 0.9)
+    RankIntervals(best=array([1, 2, 2]), worst=array([1, 3, 3]), shared=array([1, 2, 2]))
+    """
+
+    best: Array
+    worst: Array
+    shared: Array
+
+    @classmethod
+    def of(cls, scores: Array, level: float) -> RankIntervals:
+        """Return the intervals of so many draws of the scores, draws x items."""
+        ranks = 1 + np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
+        tail = (1.0 - level) / 2
+        best = np.quantile(ranks, tail, axis=0, method="lower")
+        worst = np.quantile(ranks, 1.0 - tail, axis=0, method="higher")
+        return cls(best, worst, 1 + np.searchsorted(np.sort(worst), best))
 
 
 @final
@@ -157,6 +182,26 @@ class OneBitRanker(OneBitEstimator):
         if spread is None:
             raise incompatible("learner", self.learner, "standard deviations", ["thurstone"])
         return spread
+
+    def ranks(self, X: ArrayLike | None = None, level: float = 0.9) -> RankIntervals | list[RankIntervals]:
+        """Return intervals that hold each item's rank with this probability, by "thurstone": one, or one for each row.
+
+        Ranks of 400 draws of all utilities at once, from what is known of them; the same for the same answers.
+
+        >>> poll = OneBitRanker(["tea", "coffee", "milk"], random_state=0)
+        >>> for _ in range(60):
+        ...     question = poll.ask()
+        ...     poll = poll.tell(question, question.answer(["milk", "tea", "coffee"]))
+        >>> poll.ranks().shared.tolist()
+        [2, 3, 1]
+        """
+        level = as_number(level, "level", 0.0, 1.0, strict=True)
+        stream = self._started()
+        scores = score_draws(stream.learner, stream.state, self._predictable(X), _DRAWS)
+        if scores is None:
+            raise incompatible("learner", self.learner, "intervals of ranks", ["thurstone"])
+        found = [RankIntervals.of(scores[:, n], level) for n in range(scores.shape[1])]
+        return found[0] if X is None else found
 
     def score(self, X: ArrayLike | None, y: ArrayLike) -> float:
         """Return Kendall's tau between predicted and true orders, mean over the rows of y: from -1 to 1."""

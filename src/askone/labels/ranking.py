@@ -83,6 +83,11 @@ class Ranking(Discrete):
     def _places(self) -> dict[Name, int]:
         return {name: i for i, name in enumerate(self.items)}
 
+    @cached_property
+    def scrambled(self) -> Array:
+        """The places of all items in an order that is always the same and means nothing."""
+        return np.argsort(random_table.uniforms(0, 0, 1, self.size, random_table.ORDER)[0], kind="stable")
+
     def index(self, name: Any, argument: str = "item") -> int:
         """Return which item has this name."""
         return place_of(name, self._places, argument)

@@ -3,6 +3,7 @@ from .between import Between as Between
 from .comparison import BestOf as BestOf
 from .comparison import PairSum as PairSum
 from .comparison import Prefer as Prefer
+from .comparison import PreferOrTie as PreferOrTie
 from .half_space import HalfSpace as HalfSpace
 from .registry import question_from_json as question_from_json
 from .reveal import Reveal as Reveal

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common.types import Record
+from askone._common.validate import as_number
 from askone.errors import InvalidAnswer, InvalidArgument
 from askone.labels.base import Name
 
@@ -54,7 +55,17 @@ class ErrorRates(NamedTuple):
 
     def flipped(self, flip: float) -> ErrorRates:
         """Return the rates of answers that are flipped so often after they were given."""
-        return ErrorRates(*(flip + (1.0 - 2.0 * flip) * rate for rate in self))
+        return self.then(ErrorRates(flip, flip))
+
+    def then(self, later: ErrorRates) -> ErrorRates:
+        """Return the rates of answers that err in this way first, and after that in another one, (g, l).
+
+        P(yes) = g + (1 - g - l) (yes + (1 - yes - no) p) .
+
+        >>> ErrorRates(0.5, 0.0).then(ErrorRates(0.0, 0.5))
+        ErrorRates(yes=0.25, no=0.5)
+        """
+        return ErrorRates(later.yes + later.trust * self.yes, later.no + later.trust * self.no)
 
     def unbiased(self, yes: Any, no: Any) -> tuple[Any, Any]:
         """Return what a yes and a no stand for, so that the mean is what honest answers have as ``yes`` and ``no``.
@@ -74,6 +85,18 @@ class ErrorRates(NamedTuple):
 
 
 HONEST = ErrorRates()
+
+
+def known_rates(guess: object, lapse: object) -> ErrorRates:
+    """Return how often an answer is yes, and how often no, whatever is true, checked.
+
+    >>> known_rates(0.5, 0.02)
+    ErrorRates(yes=0.5, no=0.02)
+    """
+    rates = ErrorRates(as_number(guess, "guess", 0.0), as_number(lapse, "lapse", 0.0))
+    if rates.trust <= 0.0:
+        raise InvalidArgument("guess" if rates.yes > rates.no else "lapse", "below 1, the two together", sum(rates))
+    return rates
 
 
 class Question(ABC):

@@ -17,8 +17,10 @@ from askone._common.validate import as_number
 from askone.errors import InvalidAnswer, InvalidArgument
 from askone.labels.base import Name, as_names, check_template
 from askone.labels.wording import USUAL, number_text
-from askone.questions.base import HONEST, ErrorRates, Question, YesNo, listed, yes_or_no
+from askone.questions.base import HONEST, Answer, ErrorRates, Question, YesNo, listed, yes_or_no
 
+EQUAL = "about equal"
+"""What is said of two items of which neither is better."""
 _LONGEST, _SHOWN = 12, 6  # more pairs than the first are not read in a sentence
 
 
@@ -83,6 +85,54 @@ class Prefer(YesNo):
         if isinstance(answer, str) and answer in (self.first, self.second):
             return answer == self.first
         return yes_or_no(answer)
+
+
+@final
+@dataclass(frozen=True)
+class PreferOrTie(Question):
+    """Do you prefer ``first`` or ``second``, or are they about equal?  True: the first; both names: about equal.
+
+    >>> question = PreferOrTie("tea", "coffee")
+    >>> str(question), question.accept("coffee"), question.accept("about equal")
+    ('Do you prefer tea or coffee, or are they about equal?', False, ('tea', 'coffee'))
+    """
+
+    first: Name
+    second: Name
+    probability: float = 1.0
+    number: int | None = None
+    learnt: int | None = None
+    wording: str = ""
+    slips: ErrorRates = field(default=HONEST, compare=False, repr=False)
+    kind: ClassVar[str] = "prefer-or-tie"
+
+    def __post_init__(self) -> None:
+        self._pair  # noqa: B018  # checked as one is
+
+    @property
+    def _pair(self) -> Prefer:
+        return Prefer(self.first, self.second, self.probability, wording=self.wording)
+
+    def __str__(self) -> str:
+        return f"{str(self._pair).rstrip(' ?')}, or are they {EQUAL}?"
+
+    @property
+    def answers(self) -> tuple[Name, Name, Name]:
+        """What may be said."""
+        return self.first, self.second, EQUAL
+
+    def answer(self, label: ArrayLike) -> bool:
+        """Return whether an order puts the first above the second: it has no ties."""
+        return self._pair.holds(label)
+
+    def accept(self, answer: object) -> Answer:
+        """Return a bool (True: the first), or both names; taken are these, a name, and "about equal"."""
+        both = (self.first, self.second)
+        if isinstance(answer, tuple | list) and set(answer) == set(both) and len(answer) == 2:
+            return both
+        if isinstance(answer, str) and answer == EQUAL and EQUAL not in both:
+            return both
+        return self._pair.accept(answer)
 
 
 @final

@@ -8,14 +8,14 @@ from askone._common.types import Record
 from askone.errors import InvalidFile
 from askone.questions.base import FORMAT, Question
 from askone.questions.between import Between
-from askone.questions.comparison import BestOf, PairSum, Prefer
+from askone.questions.comparison import BestOf, PairSum, Prefer, PreferOrTie
 from askone.questions.half_space import HalfSpace
 from askone.questions.reveal import Reveal
 from askone.questions.slope import Slope
 from askone.questions.subset import Subset
 
 FAMILIES: dict[str, type[Question]] = {
-    family.kind: family for family in (HalfSpace, Between, Reveal, Subset, Prefer, BestOf, PairSum, Slope)
+    family.kind: family for family in (HalfSpace, Between, Reveal, Subset, Prefer, PreferOrTie, BestOf, PairSum, Slope)
 }
 """Question classes by the name that their records carry; a family of one's own is entered here."""
 

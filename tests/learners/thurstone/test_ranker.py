@@ -25,7 +25,8 @@ from askone.learners.models.linear import FeatureModel
 from askone.learners.people.crowd import CrowdLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.thurstone import _compiled
-from askone.learners.thurstone.ranker import PairBank, ThurstoneLearner, default_bank
+from askone.learners.thurstone.banks import PairBank, default_bank
+from askone.learners.thurstone.ranker import ThurstoneLearner
 from askone.questions.comparison import BestOf, Prefer
 from askone.session.log import Answered, Asked
 from askone.session.oracle import Oracle
@@ -174,19 +175,22 @@ def test_the_spread_is_the_dense_one():
 
 
 @jit
-def _many(means, factors, flips, Phi, picks, bits, rounds, logs):
+def _many(means, factors, flips, traits, Phi, picks, bits, rounds, logs):
     for _ in range(rounds):
         for t in range(len(Phi)):
-            _compiled.tell_joint(means, factors, flips, Phi[t], picks[t, 0], picks[t, 1], bits[t], 0.0, 1.0, True, logs)
+            i, j, heard = picks[t, 0], picks[t, 1], 1.0 if bits[t] else -1.0
+            _compiled.tell_joint(means, factors, flips, traits, Phi[t], i, j, heard, False, 0.0, 1.0, True, logs)
 
 
+@pytest.mark.seeded
 def test_positive_definite_after_a_million_answers():
     rng, m, p, n = np.random.default_rng(0), 2, 2, 5000
     scales = np.array([1.0, 1e4])
     means, factors = np.zeros((2, m, p)), scales[:, None, None] * np.eye(m * p)
     Phi = rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-6, 6, size=(n, 1)) * np.array([1.0, 1e-4])
     picks = np.array([rng.choice(m, 2, replace=False) for _ in range(n)])
-    _many(means, factors, np.array([0.0, 0.2]), Phi, picks, rng.uniform(size=n) < 0.5, 200, np.empty(2))
+    traits = np.tile([0.0, np.inf, 0.0, 1.0], (2, 1))
+    _many(means, factors, np.array([0.0, 0.2]), traits, Phi, picks, rng.uniform(size=n) < 0.5, 200, np.empty(2))
     assert np.isfinite(means).all()
     for L in factors:
         sizes = np.linalg.svd(L, compute_uv=False)
@@ -562,3 +566,43 @@ def test_many_items_take_fewer_features():
     sizes = [bank.features.size for bank in model.stream_.learner.base.banks]
     assert sizes[0] == 3
     assert max(sizes) <= math.isqrt(2_000_000 // 400)
+
+
+# -- ranks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("m", "T", "worlds"), [(20, 120, 40), (220, 700, 8)], ids=["few", "many"])
+def test_ranks_are_within_their_intervals(m, T, worlds):
+    """As often as they say: the mean over worlds is at least the level, less five of its standard errors."""
+    covered, widths = [], []
+    for seed in range(worlds):
+        rng = np.random.default_rng(seed)
+        utilities = 2.0 * rng.normal(size=m)
+        model = OneBitRanker(list(range(m)), random_state=seed)
+        for _ in range(T):
+            question = model.ask()
+            gap = utilities[question.first] - utilities[question.second]
+            model.tell(question, bool(gap + rng.normal() > 0))
+        found, true = model.ranks(level=0.8), 1 + np.argsort(np.argsort(-utilities))
+        assert ((found.best >= 1) & (found.best <= found.worst) & (found.worst <= m)).all()
+        assert (found.shared <= found.best).all()
+        covered.append(np.mean((found.best <= true) & (true <= found.worst)))
+        widths.append(np.mean(found.worst - found.best))
+    error = np.std(covered, ddof=1) / math.sqrt(worlds)
+    assert error < 0.04  # so that the bound says something
+    assert np.mean(covered) > 0.8 - 5 * error
+    assert np.mean(widths) < 0.6 * m  # anything is within all ranks
+
+
+def test_ranks_by_rows_and_what_is_refused():
+    X, y = small_rows(200), orders(200)
+    model = OneBitRanker(ITEMS, learner=LINES, random_state=0).fit(X, y)
+    found = model.ranks(X[:3])
+    assert len(found) == 3
+    assert (model.ranks(X[:1])[0].best == found[0].best).all()
+    narrow, wide = (model.ranks(X[:3], level=level) for level in (0.2, 0.99))
+    assert all((a.worst - a.best <= b.worst - b.best).all() for a, b in zip(narrow, wide, strict=True))
+    with pytest.raises(InvalidArgument, match="level must be"):
+        model.ranks(X[:3], level=1.0)
+    with pytest.raises(IncompatibleParts, match="intervals of ranks"):
+        OneBitRanker(ITEMS, learner="sgd", random_state=0).fit(X, y).ranks(X[:1])

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from askone._common.arithmetic import exp, hazard, log, log1p, normal_cdf, power
+from askone._common.arithmetic import exp, hazard, log, log1p, normal, normal_cdf, power
 from askone._common.compiled import dot, jit
 from askone._common.types import Array
 
@@ -38,6 +38,53 @@ def bit(delta: float, v: float, flip: float, floor: float, trust: float) -> tupl
     Z = floor + trust * phi
     a = trust * ratio * phi / (Z * root)
     return log(Z), a, a * a + a * delta / v
+
+
+@jit
+def compare(
+    delta: float, v: float, heard: float, margin: float, flip: float, floor: float, trust: float
+) -> tuple[float, float, float, float]:
+    """Return log Z, a, b and d log Z / d margin for an answer: 1 for the first, -1 for the second, 0 for neither.
+
+    With r = sqrt(v), an honest answer has Phi((delta - margin) / r), Phi((-delta - margin) / r), or what is left of 1.
+    Who slips names one of the two, so that "about equal" is honest.
+    """
+    if heard != 0.0:
+        log_z, a, b = bit(heard * delta - margin, v, flip, floor, trust)
+        return log_z, heard * a, b, -a
+    root, sign = math.sqrt(v), 1.0 if delta > 0.0 else -1.0
+    far, near = (abs(delta) + margin) / root, (abs(delta) - margin) / root
+    log_far, h_far, _ = hazard(-far)
+    log_near, h_near, _ = hazard(-near)
+    ratio = exp(log_far - log_near)  # Z = Phi(-near) - Phi(-far)
+    left = max(1.0 - ratio, 1e-12)
+    at_far, at_near = h_far * ratio / left, h_near / left
+    a = (at_far - at_near) / root
+    b = a * a + (far * at_far - near * at_near) / v
+    honest = log(max(trust * (1.0 - 2.0 * flip), 1e-300))
+    return honest + log_near + log(left), sign * a, b, (at_far + at_near) / root
+
+
+@jit
+def adapt(traits: Array, delta: float, v: float, a: float, c: float, margin: float, flip: float, fair: bool) -> None:
+    """Take one step of side and margin, in place: by the score, over all the information there was of it.
+
+    ``traits`` are the side effect and its precision, the logarithm of the margin and its precision.  What is learnt of
+    them and of the items at once is nearly independent, as lots decide who comes first.
+    """
+    root = math.sqrt(v)
+    if fair and traits[1] < math.inf:
+        density, p = normal(delta / root)
+        slope, p = (1.0 - 2.0 * flip) * density / root, flip + (1.0 - 2.0 * flip) * p
+        traits[1] += slope * slope / max(p * (1.0 - p), 1e-12)
+        traits[0] += a / traits[1]
+    if margin > 0.0:
+        above, p = normal((delta - margin) / root)
+        below, q = normal((-delta - margin) / root)
+        known = above * above / max(p, 1e-12) + below * below / max(q, 1e-12)
+        known += (above + below) ** 2 / max(1.0 - p - q, 1e-12)
+        traits[3] += margin * margin * known / v
+        traits[2] += min(max(margin * c / traits[3], -1.0), 1.0)
 
 
 @jit
@@ -81,37 +128,39 @@ def gap_joint(L: Array, phi: Array, i: int, j: int, g: Array, h: Array) -> float
 
 @jit
 def tell_joint(
-    means: Array, factors: Array, flips: Array, phi: Array, i: int, j: int, yes: bool, floor: float, trust: float,
-    learn: bool, logs: Array,
+    means: Array, factors: Array, flips: Array, traits: Array, phi: Array, i: int, j: int, heard: float, ties: bool,
+    floor: float, trust: float, learn: bool, logs: Array,
 ) -> None:  # fmt: skip
     """Tell one answer to all filters of a feature map, in place; logs: log Z of each.  ``learn`` False: only logs."""
     K, m, p = means.shape
     g, h = np.empty(m * p), np.empty(m * p)
-    sign = 1.0 if yes else -1.0
     for k in range(K):
         q = gap_joint(factors[k], phi, i, j, g, h)
-        delta = dot(means[k, i], phi) - dot(means[k, j], phi)
-        logs[k], a, b = bit(sign * delta, q + 1.0, flips[k], floor, trust)
+        delta = dot(means[k, i], phi) - dot(means[k, j], phi) + (traits[k, 0] if trust == 1.0 else 0.0)
+        margin = exp(traits[k, 2]) if ties else 0.0
+        logs[k], a, b, c = compare(delta, q + 1.0, heard, margin, flips[k], floor, trust)
         if learn:
-            shrink(factors[k], g, q, b, sign * a, means[k].reshape(m * p))
+            shrink(factors[k], g, q, b, a, means[k].reshape(m * p))
+            adapt(traits[k], delta, q + 1.0, a, c, margin, flips[k], trust == 1.0)
 
 
 @jit
 def tell_apart(
-    means: Array, first: Array, second: Array, flips: Array, phi: Array, i: int, j: int, yes: bool, floor: float,
-    trust: float, learn: bool, logs: Array,
+    means: Array, first: Array, second: Array, flips: Array, traits: Array, phi: Array, i: int, j: int, heard: float,
+    ties: bool, floor: float, trust: float, learn: bool, logs: Array,
 ) -> None:  # fmt: skip
     """The same with one factor per item: those of the two items that are compared."""
     K, _, p = means.shape
     g, h = np.empty(p), np.empty(p)
-    sign = 1.0 if yes else -1.0
     for k in range(K):
         q, r = roots(first[k], phi, 0, g), roots(second[k], phi, 0, h)
-        delta = dot(means[k, i], phi) - dot(means[k, j], phi)
-        logs[k], a, b = bit(sign * delta, q + r + 1.0, flips[k], floor, trust)
+        delta = dot(means[k, i], phi) - dot(means[k, j], phi) + (traits[k, 0] if trust == 1.0 else 0.0)
+        margin = exp(traits[k, 2]) if ties else 0.0
+        logs[k], a, b, c = compare(delta, q + r + 1.0, heard, margin, flips[k], floor, trust)
         if learn:
-            shrink(first[k], g, q, b, sign * a, means[k, i])
-            shrink(second[k], h, r, b, -sign * a, means[k, j])
+            shrink(first[k], g, q, b, a, means[k, i])
+            shrink(second[k], h, r, b, -a, means[k, j])
+            adapt(traits[k], delta, q + r + 1.0, a, c, margin, flips[k], trust == 1.0)
 
 
 @jit
@@ -140,23 +189,38 @@ def entropy(p: float) -> float:
 
 
 @jit
-def worth(utilities: Array, covariance: Array, flip: float, out: Array) -> float:
-    """Return what a comparison of each pair i < j should tell, in nats; the largest of them.
+def information(gap: float, q: float, flip: float) -> float:
+    """Return what a comparison should tell, in nats, of a difference D ~ N(gap, q).
 
-    With the difference D ~ N(delta, q) and p(D) = flip + (1 - 2 flip) Phi(D) this is H(E p) - E H(p), where
-    H(p(D)) is taken for H(flip) + (log 2 - H(flip)) exp(-D^2 / 2C), of the same height and curvature at 0.
+    With p(D) = flip + (1 - 2 flip) Phi(D) this is H(E p) - E H(p), where H(p(D)) is taken for
+    H(flip) + (log 2 - H(flip)) exp(-D^2 / 2C), of the same height and curvature at 0.
     """
-    least, slope, at, most = entropy(flip), 1.0 - 2.0 * flip, 0, 0.0
+    least, slope, d2 = entropy(flip), 1.0 - 2.0 * flip, gap * gap
     curve = 0.5 * math.pi * (_LOG_2 - least) / (slope * slope)
+    p = flip + slope * normal_cdf(-math.sqrt(d2 / (q + 1.0)))
+    known = least + (_LOG_2 - least) * math.sqrt(curve / (q + curve)) * exp(-0.5 * d2 / (q + curve))
+    return max(entropy(p) - known, 0.0)
+
+
+@jit
+def worth(utilities: Array, covariance: Array, flip: float, out: Array) -> float:
+    """Write what a comparison of each pair i < j should tell; return the largest."""
+    at, most = 0, 0.0
     for i in range(utilities.shape[0]):
         for j in range(i + 1, utilities.shape[0]):
-            d2 = (utilities[i] - utilities[j]) ** 2
             q = max(covariance[i, i] + covariance[j, j] - 2.0 * covariance[i, j], 0.0)
-            p = flip + slope * normal_cdf(-math.sqrt(d2 / (q + 1.0)))
-            known = least + (_LOG_2 - least) * math.sqrt(curve / (q + curve)) * exp(-0.5 * d2 / (q + curve))
-            out[at] = max(entropy(p) - known, 0.0)
+            out[at] = information(utilities[i] - utilities[j], q, flip)
             most = max(most, out[at])
             at += 1
+    return most
+
+
+@jit
+def most_worth(utilities: Array, variances: Array, first: Array, second: Array, flip: float) -> float:
+    """Return the largest of what a comparison of these pairs should tell."""
+    most = 0.0
+    for i, j in zip(first, second):  # noqa: B905  # compiled
+        most = max(most, information(utilities[i] - utilities[j], variances[i] + variances[j], flip))
     return most
 
 
