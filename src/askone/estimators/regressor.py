@@ -58,6 +58,9 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         "auto" is "filters", unless bundles tell outputs only together, which takes gradients.
     flip : float
         For filters: how often an answer is the wrong one, where that is known.
+    guess, lapse : float
+        For filters: how often the answer is yes, and how often no, whatever is true, where that is known:
+        P(yes) = guess + (1 - guess - lapse) P(the value is above).  ``flip`` comes on top.
     interval : float or None
         For filters: the part of labels that ``predict_interval`` is to hold, such as 0.9.  Half of the
         questions then go to the ends of the interval.
@@ -65,9 +68,10 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         How many questions may be asked.
     resample : bool
         Whether a row may be asked more than once.
-    select : None or "uncertain"
-        Which row of a pool is asked about (``ask_from``, and ``fit`` with X as the pool): those whose
-        answers should tell most, for learners that forecast; None: rows as they come, as in the paper.
+    select : None, "auto" or "stream"
+        Which row of a pool is asked about.  "auto": of some that are drawn the one whose answer should help most, for
+        learners that forecast; "stream": rows as they come, as in the paper.  None is "auto" for ``ask_from``, if the
+        learner can tell, and "stream" for ``fit``; with "auto" ``fit`` takes X as the pool.
     keep_log : None, True or False
         Whether ``log_`` and ``rows_`` hold every question, answer and row, for ``refit`` and ``compare``.
         None: those of ask and tell, not of ``fit``, which True makes go question by question.
@@ -101,6 +105,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         decimals: int | str | None = "auto",
         learner: str | LearnerChoice = "auto",
         flip: float = 0.0,
+        guess: float = 0.0,
+        lapse: float = 0.0,
         interval: float | None = None,
         budget: int | Budget | None = None,
         resample: bool = False,
@@ -115,6 +121,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.bundles = bundles
         self.decimals = decimals
         super().__init__(learner, flip, budget, resample, select, keep_log, random_state)
+        self.guess = guess
+        self.lapse = lapse
         self.interval = interval
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
@@ -149,6 +157,43 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         if ends is None:
             raise InvalidArgument("X", "asked about after the range is found; range_ tells", f"{len(rows)} row(s)")
         return self._flat(ends[0]), self._flat(ends[1])
+
+    def threshold(self, X: ArrayLike, level: float | None = None, interval: float | None = None) -> Any:
+        """Return the number at which the answer to "is it above?" is yes in ``level`` of all cases, at each row.
+
+        ``level`` lies between ``guess`` and 1 - ``lapse``, which count; None: halfway, the median.  Noise is taken as
+        normal.  ``interval``, such as 0.9, adds lower and upper ends that hold it with this chance.  For filters
+        without trees beside them: of one column, with ``guess`` or ``lapse``, or ``Filters(fitted=False)``.
+
+        >>> model = OneBitRegressor(0, 100, guess=0.5, random_state=0).start([[0.0], [0.5], [1.0]])
+        >>> model.threshold([[0.5]], level=0.9) < model.threshold([[0.5]], level=0.75)
+        array([ True])
+        """
+        stream = self._with_thresholds()
+        rows = self._validated(X, reset=False)
+        wanted = (1.0 + self.guess - self.lapse) / 2 if level is None else level
+        held = 0.9 if interval is None else interval
+        found = [self._flat(one) for one in stream.learner.thresholds(stream.state, rows, wanted, held)]
+        return found[0] if interval is None else tuple(found)
+
+    def noise(self, interval: float | None = None) -> Any:
+        """Return the noise of answers as a standard deviation, in the labels' units: a number, or one per output.
+
+        The slope of the psychometric function, P(yes) against the number asked about, is steepest at the median:
+        (1 - guess - lapse) / (sqrt(2 pi) noise).  ``interval`` is as in ``threshold``.  Questions at the median tell
+        little of noise: expect wide ones.
+        """
+        stream = self._with_thresholds()
+        found = stream.learner.noise(stream.state, 0.9 if interval is None else interval)
+        each = [one.item() if one.size == 1 else one for one in found]
+        return each[0] if interval is None else tuple(each)
+
+    def _with_thresholds(self) -> Any:
+        stream = self._started()
+        if not abilities.able(stream.learner, abilities.HasThresholds):
+            allowed = "filters alone: no interval, and of several columns Filters(fitted=False), guess or lapse"
+            raise InvalidArgument("learner", allowed, repr(self.learner))
+        return stream
 
     def _flat(self, values: Array) -> Array:
         return values[:, 0] if values.shape[1] == 1 and self.__dict__.get("flat_", True) else values
@@ -201,6 +246,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         together = bool(self._bundles()) and not tell_apart(cast(Real, space))
         choice = SGD() if together and self.learner == "auto" else self._choice()
         numbers: dict[str, Any] = {"interval": self.interval, "ranged": self._declared(), "decimals": self.decimals}
+        numbers |= {"guess": self.guess, "lapse": self.lapse}
         return choice.make(dataclasses.replace(self._setup(rows, space, horizon, seed), **numbers))
 
     def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:

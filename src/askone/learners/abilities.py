@@ -56,12 +56,32 @@ class HasInterval(Learner[S]):
         """Return ends that hold ``level`` of the labels (None: as it was made for), n x m each; None while unknown."""
 
 
+class HasThresholds(Learner[S]):
+    """Says at which number yes has a given chance, and how much noise answers have."""
+
+    @abstractmethod
+    def thresholds(self, state: S, X: ArrayLike, level: float, held: float) -> Array:
+        """Return t with P(yes to "above t?") = level, and ends that hold it with the chance ``held``, 3 x n x m."""
+
+    @abstractmethod
+    def noise(self, state: S, held: float) -> Array:
+        """Return the standard deviation of what answers go by, and ends that hold it with that chance, 3 x m."""
+
+
 class PredictsWithin(HasInterval[S]):
     """Predicts and says an interval at the cost of one of them."""
 
     @abstractmethod
     def predict_within(self, state: S, X: ArrayLike, level: float | None = None) -> Within:
         """Return ``predict`` and ``interval``."""
+
+
+class DrawsScores(Learner[S]):
+    """Draws scores as they may be, by what is known: what depends on several at once, as a rank does, follows."""
+
+    @abstractmethod
+    def score_draws(self, state: S, X: ArrayLike, count: int) -> Array | None:
+        """Return so many draws of ``predict``, the same for the same state, count x n x m; None where unknown."""
 
 
 class HasProbabilities(Learner[S]):
@@ -85,7 +105,10 @@ class Forecasts(Learner[S]):
 
     @abstractmethod
     def worth(self, state: S, X: ArrayLike) -> Array:
-        """Return how much the answer about each row should tell of the model, in nats."""
+        """Return what the answer about each of these rows, drawn from all, is worth to the model, to compare them.
+
+        All are equal while nothing is known by which to choose.
+        """
 
     def learnt_and_said(self, state: S, x: ArrayLike, question: Question, answer: Answer) -> tuple[float, S]:
         """Return ``chance`` of what was answered, before it is learnt, and ``tell``: at once, where that is cheaper."""
@@ -381,6 +404,11 @@ def predict_within(learner: Learner[Any], state: Any, X: ArrayLike, level: float
 def probabilities(learner: Learner[Any], state: Any, X: ArrayLike) -> Array | None:
     """Return p(y|x), where there is such a thing (see ``HasProbabilities``)."""
     return learner.probabilities(state, X) if able(learner, HasProbabilities) else None
+
+
+def score_draws(learner: Learner[Any], state: Any, X: ArrayLike, count: int) -> Array | None:
+    """Return draws of the scores, where there are some (see ``DrawsScores``)."""
+    return learner.score_draws(state, X, count) if able(learner, DrawsScores) else None
 
 
 def known(learner: Learner[Any], state: Any) -> int:

@@ -63,6 +63,7 @@ def held(law, T, seed, new=80, **options):
     return np.mean(below(high) - below(low))
 
 
+@pytest.mark.seeded
 @pytest.mark.filterwarnings("ignore::askone.estimators.row_order.LabelRangeWarning")
 @pytest.mark.parametrize("law", LAWS)
 def test_they_hold_what_they_say(law):

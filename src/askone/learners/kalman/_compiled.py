@@ -133,11 +133,11 @@ def told_of(Y: Array, Z: Array, noise: float) -> Array:
     r, out = np.empty(Z.shape[0]), np.zeros(Y.shape[0])
     for j in range(Z.shape[0]):
         r[j] = max(dot(Z[j], Z[j]), 1e-300)
+    C = product(Y, np.ascontiguousarray(Z.T))
     for i in range(Y.shape[0]):
         v = max(dot(Y[i], Y[i]), 1e-300) + noise * noise
         for j in range(Z.shape[0]):
-            shared = dot(Y[i], Z[j])
-            out[i] -= 0.5 * log1p(-min(shared * shared / (v * r[j]), 1.0) * 2.0 / math.pi)
+            out[i] -= 0.5 * log1p(-min(C[i, j] * C[i, j] / (v * r[j]), 1.0) * 2.0 / math.pi)
         out[i] /= Z.shape[0]
     return out
 

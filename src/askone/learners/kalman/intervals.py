@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, final
+from typing import ClassVar, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +33,7 @@ from askone.learners.abilities import (
     Streams,
     TakesRanges,
     TakesSlopes,
+    row_by_row,
     tell_many,
 )
 from askone.learners.base import marked, of_family, unmarked
@@ -190,6 +191,8 @@ class Intervals(
 
     def stream(self, state: IntervalState, X: Array, task: StreamTask) -> IntervalState:
         """See ``Streams.stream``: bank by bank, as none learns from the others' answers."""
+        if self.median.guess or self.median.lapse:
+            return cast(IntervalState, row_by_row(self, state, X, task))
         uniform = task.draw(task.first, len(X))
         exam = self.median.exam(X, task, uniform[:, 1:])
         which = np.searchsorted(_SHARES, uniform[:, 0], side="right")

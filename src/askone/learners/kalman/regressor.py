@@ -7,7 +7,9 @@ Y > c, with e = 1 for yes and -1 for no, it matches the moments of the posterior
     h = (1 - 2 pi) N(z) / Z ,   a = e h / sqrt(v) ,   b = h (h + z) / v
     mu <- mu + a S x ,   S <- S - b (S x)(S x)^T ,   log evidence <- log evidence + log Z
 
-where pi is how often answers are flipped.  Asked at its own median it is stochastic Newton for the
+where pi is how often answers are flipped.  Where a yes comes with the chance ``guess`` and a no with ``lapse`` whatever
+is true, Z = guess + (1 - guess - lapse) Phi(z) for a yes, and the question goes where it should take most variance
+(``most_telling``).  Asked at its own median it is stochastic Newton for the
 median of Y given x, whatever the noise: s only sets the gain.  For another quantile tau the working
 model is shifted, <x, w> = quantile: z = e (x^T mu - s Phi^-1(tau) - c) / sqrt(v), and at rest
 P(Y <= c) = tau, again for any noise.
@@ -25,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import cast, final
 
 import numpy as np
@@ -46,6 +48,7 @@ from askone.learners.abilities import (
     HasDeviation,
     HasInterval,
     HasRange,
+    HasThresholds,
     Hindsight,
     Judgement,
     Streams,
@@ -62,7 +65,7 @@ from askone.learners.kalman._bank import MANY, Bank, DiagonalBank, FullBank, Jud
 from askone.learners.kalman._watch import SHORT, Trial, Watch
 from askone.learners.row_shift import RowMoments
 from askone.learners.streaming import StreamBlock, StreamTask
-from askone.questions.base import Answer, Question
+from askone.questions.base import Answer, ErrorRates, Question, known_rates
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
 
@@ -74,13 +77,13 @@ _RARE = 0.43  # how many nats e times as much noise is likelier where the rarer 
 _YOUNG = 1.0  # nats that a filter is behind the one that it begins as
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
-_OTHERS = 1000
+_OTHERS = 64  # rows that stand for all
+_HEARD = 0.5  # of the largest weight: filters below it have no say in which row to ask about, as somebody waits
 _FIRST_LOOK = 64  # answers before any filter is dropped
 _SECOND_LOOK = 1024  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _LEVEL, _MOST_LEVEL = 3.0, 8  # nats behind the best: of such pairs more are kept, where answers say little
-_HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
 _FAINT = 1e-5  # of the largest weight: filters below it have no say in deviations and intervals of many rows
 _WIDER = 1.4  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 45
@@ -105,6 +108,7 @@ class BankState:
 class FilterLearner(
     HasDeviation[BankState],
     HasInterval[BankState],
+    HasThresholds[BankState],
     TakesRanges[BankState],
     Hindsight[BankState],
     TellsJudged[BankState],
@@ -120,6 +124,7 @@ class FilterLearner(
     ``diagonal`` keeps only the diagonals of their covariances, for very many features.  ``wary`` is how often answers
     are flipped by what some filters reckon with, whatever is declared: they may have been mixed up for a while.
     ``forgets``: it begins anew when young filters say that the concept has changed (see ``_watch``).
+    ``guess`` and ``lapse`` are how often the answer is yes, and no, whatever is true.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
@@ -141,6 +146,8 @@ class FilterLearner(
     diagonal: bool = False
     wary: float = 0.0
     forgets: bool = False
+    guess: float = 0.0
+    lapse: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.maps or len({one.columns for one in self.maps}) > 1:
@@ -154,6 +161,7 @@ class FilterLearner(
         for argument, value in (("flip", self.flip), ("wary", self.wary)):
             if not 0 <= as_number(value, argument, 0.0) < 0.5:
                 raise InvalidArgument(argument, "a chance below 1/2", value)
+        known_rates(self.guess, self.lapse)
         if self.space.bundles and self.quantile != 0.5:
             # The quantile of a sum is not the sum of the quantiles.
             raise IncompatibleParts("bundles", f"left out for the quantile {self.quantile}, output by output", "some")
@@ -194,6 +202,19 @@ class FilterLearner(
     @cached_property
     def _lean(self) -> float:
         return float(normal_quantile(self.quantile))
+
+    @cached_property
+    def _known(self) -> ErrorRates:
+        return ErrorRates(self.guess, self.lapse)
+
+    @cached_property
+    def _aside(self) -> float:
+        """How many deviations from the median it asks; other quantiles are asked where they are."""
+        return most_telling(self._known) if self.quantile == 0.5 else 0.0
+
+    def _slips(self, question: Question) -> ErrorRates:
+        """Return how an honest answer comes out: by what is known of all answers, then of whoever gives this one."""
+        return self._known.then(question.slips) if self._known.trust < 1.0 else question.slips
 
     # -- the four functions ---------------------------------------------------------------------
 
@@ -260,7 +281,7 @@ class FilterLearner(
         else:
             shares, high = self._shares(state, features, *self._told(question)), math.inf
         for j, (side, threshold, extra) in shares.items():
-            slips = question.slips if side else question.slips[::-1]
+            slips = self._slips(question)[:: 1 if side else -1]
             told = _Asked.told(np.array([threshold]), np.array([bit == side]), np.array([slips]))
             banks[j] = self._advanced(banks[j].opened(1), j, features, told, extra, high, judged=judged)
             banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, told, extra, high, judged)
@@ -303,9 +324,9 @@ class FilterLearner(
         bit = bool(question.accept(answer))
         if isinstance(question, Between):
             low, high = self._between(question)
-            return low, bit, 0.0, high, *question.slips
+            return low, bit, 0.0, high, *self._slips(question)
         (weight,), c = self._told(question)
-        slips = question.slips if weight > 0 else question.slips[::-1]
+        slips = self._slips(question)[:: 1 if weight > 0 else -1]
         return c / weight, bit == (weight > 0), 0.0, math.inf, *slips
 
     def predict(self, state: BankState, X: ArrayLike) -> Array:
@@ -355,35 +376,39 @@ class FilterLearner(
         low, high = (self.space.clipped(self.space.from_unit(end)) for end in self._each(state, X, ends_of, 2))
         return low, high
 
+    def thresholds(self, state: BankState, X: ArrayLike, level: float, held: float) -> Array:
+        """See ``HasThresholds.thresholds``.
+
+        With p = (level - guess) / (1 - guess - lapse), filter k says N(mu - s (Phi^-1(tau) + Phi^-1(p)), 1.4 q) of it
+        (1.4 as in ``forecast``), and all of them by weight.
+        """
+        p = (as_number(level, "level", 0.0, 1.0, strict=True) - self.guess) / self._known.trust
+        if not 0.0 < p < 1.0:
+            raise InvalidArgument("level", f"between {self.guess:g} and {1.0 - self.lapse:g}, guess and lapse", level)
+        aside, ends = self._lean + normal_quantile(p), _tails(held)
+
+        def ends_of(bank: Bank, at: Array, spread: Array) -> Array:
+            noise, deviation = self.grid[bank.alive, 2, None], np.sqrt(_WIDER * spread)
+            return np.array([_mixed(bank.weights, at - aside * noise, deviation, tau, math.inf) for tau in ends])
+
+        return self.space.from_unit(self._each(state, X, ends_of, 3))
+
+    def noise(self, state: BankState, held: float) -> Array:
+        """See ``HasThresholds.noise``: quantiles of the weights, each spread evenly in log s towards its neighbours."""
+        found, tails = np.empty((3, self.space.m)), _tails(held)
+        for j, bank in enumerate(state.banks):
+            logs, which = np.unique(np.log(self.grid[bank.alive, 2]), return_inverse=True)
+            between = (logs[1:] + logs[:-1]) / 2
+            reach = math.log(self.noises[-1] / self.noises[0]) / max(len(self.noises) - 1, 1)  # half of a first step
+            edges = np.concatenate([[logs[0] - reach], between, [logs[-1] + reach]])
+            below = np.append(0.0, np.cumsum(np.bincount(which, bank.weights)))
+            found[:, j] = np.exp(np.interp(tails, below, edges)) * self.space.scales[j]
+        return found
+
     def _quantile_of(self, bank: Bank, at: Array, spread: Array, tau: float, end: float) -> Array:
         """Return t with P(Y <= t | -end <= Y <= end) = tau by weighted filters, in unit labels, for each row."""
         noise = self.grid[bank.alive, 2, None]
-        middle, deviation = at - self._lean * noise, np.sqrt(spread + noise**2)
-        side = np.where(bank.weights @ middle < 0, -1.0, 1.0)  # turned, so that small tails are those with digits
-        middle = middle * side
-
-        def below(t: Array | float) -> Array:
-            return np.asarray(bank.weights @ ndtr((t - middle) / deviation))
-
-        share = np.where(side < 0, 1 - tau, tau)
-        wanted = below(-end) * (1 - share) + below(end) * share
-        low, high = np.full((2, at.shape[1]), [[-end], [end]])
-        if math.isinf(end):
-            low, high = (middle - _FAR * deviation).min(axis=0), (middle + _FAR * deviation).max(axis=0)
-        t = np.clip(bank.weights @ middle, low, high)
-        for _ in range(_HALVINGS):  # Newton's steps, or halves where these lead out of what is known
-            z = (t - middle) / deviation
-            excess = bank.weights @ ndtr(z) - wanted
-            low, high = np.where(excess <= 0, t, low), np.where(excess > 0, t, high)
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                step = excess / (bank.weights @ (np.exp(-0.5 * z * z) / (deviation * _ROOT)))
-            near = np.abs(step) <= _NEAR  # whatever the other rows need
-            inside = (t - step > low) & (t - step < high)
-            after = np.where(near, t, np.where(inside, t - step, (low + high) / 2))
-            if near.all() or (after == t).all():
-                break
-            t = after
-        return np.asarray(side * t)
+        return _mixed(bank.weights, at - self._lean * noise, np.sqrt(spread + noise**2), tau, end)
 
     def count(self, state: BankState) -> int:
         return state.answers
@@ -411,7 +436,7 @@ class FilterLearner(
 
     def _said(self, bank: Bank, chances: Array, question: Question) -> float:
         """Return how likely "yes" is where it is right with these chances: answers may be flipped."""
-        flip, slips = self.grid[bank.alive, 3], question.slips
+        flip, slips = self.grid[bank.alive, 3], self._slips(question)
         heard = flip + (1 - 2 * flip) * (slips.yes + slips.trust * chances)
         return float(dot(bank.weights, heard))
 
@@ -428,13 +453,14 @@ class FilterLearner(
                 continue
             bank = bank.taken(heavy)
             seen = bank.seen(self._features(rows[mine], self._in_use(bank)), self._places(bank))
-            told = np.array([(*sides[i][1:], answers[i], *questions[i].slips) for i in mine.tolist()])
+            told = np.array([(*sides[i][1:], answers[i], *self._slips(questions[i])) for i in mine.tolist()])
             noise, flip = self.grid[bank.alive, 2:].T
             said = [
                 self._honest(at - self._lean * s, q, s, pi, *told.T)
                 for at, q, s, pi in zip(*seen, noise.tolist(), flip.tolist(), strict=True)
             ]
-            out[mine] = bank.weights @ np.array(said)
+            # What comes of guesses and lapses is nobody's slip.
+            out[mine] = self.guess + self._known.trust * (bank.weights @ np.array(said))
         return out
 
     def relearnt(self, state: BankState, X: Array, questions: Sequence[Question], answers: Sequence[bool]) -> BankState:
@@ -489,19 +515,23 @@ class FilterLearner(
             -log(1 - (2/pi) C_ij^2 / (q_j (q_i + s^2))) / 2
 
         of it.  The variance at the row itself would be a poor guide: it is largest far from all others.  Of
-        very many rows a thousand, evenly spaced, stand for all.
+        many rows some, evenly spaced, stand for all.
         """
         rows, wanted = as_rows(X, self.columns), self._in_use(*state.banks)
-        others = self._features(rows[:: -(-len(rows) // _OTHERS)], wanted)
+        some = -(-len(rows) // _OTHERS)
+        if len(rows) <= _CHUNK:
+            features = self._features(rows, wanted)
+            return self._told_of(state, features, np.ascontiguousarray(features[:, ::some]))
+        others = self._features(rows[::some], wanted)
         chunks = [rows[first : first + _CHUNK] for first in range(0, len(rows), _CHUNK)]
         return np.concatenate([self._told_of(state, self._features(chunk, wanted), others) for chunk in chunks])
 
     def _told_of(self, state: BankState, features: Array, others: Array) -> Array:
-        """Return what an answer about each row tells of the predictions at others."""
+        """Return what an answer about each row tells of the predictions at others, by the filters that lead."""
         told = np.zeros(features.shape[1])
         for bank in state.banks:
             weights, noise, places = bank.weights, self.grid[bank.alive, 2], self._places(bank)
-            for k in np.flatnonzero(weights > _HEARD * weights.max()):
+            for k in np.flatnonzero(weights >= _HEARD * weights.max()):
                 Y, Z = (bank.roots(int(k), one[places[k]]) for one in (features, others))
                 told += weights[k] * _compiled.told_of(Y, Z, noise[k])
         return told / self.space.m
@@ -525,7 +555,7 @@ class FilterLearner(
 
     def stream(self, state: BankState, X: Array, task: StreamTask) -> BankState:
         """See ``Streams.stream``: an output at a time, in blocks, where questions are about one output."""
-        if self.space.bundles:
+        if self.space.bundles or self._known.trust < 1.0:
             return cast(BankState, row_by_row(self, state, X, task))
         exam = self.exam(X, task, task.draw(task.first, len(X)))
         state = self.examined(state, exam, np.arange(len(X)))
@@ -678,7 +708,16 @@ class FilterLearner(
         return bank.joined(replace(born, alive=new, evidence=born.evidence - _YOUNG))
 
     def _questions(self, state: BankState, rows: Array, uniform: Array) -> list[Question]:
-        return self.ask_at(self.predict(state, rows), uniform, self.count(state))
+        believed = self.predict(state, rows)
+        if self._aside:
+            believed = self.space.clipped(
+                believed - self._aside * self._each(state, rows, self._doubt) * self.space.scale
+            )
+        return self.ask_at(believed, uniform, self.count(state))
+
+    def _doubt(self, bank: Bank, at: Array, spread: Array) -> Array:
+        """Return sqrt(x^T S x + s^2), the mean of the filters."""
+        return np.asarray(bank.weights @ np.sqrt(spread + self.grid[bank.alive, 2, None] ** 2))
 
     def ask_at(self, believed: Array, uniform: Array, learnt: int) -> list[Question]:
         chosen = self._chosen(as_uniform(uniform, len(believed), self.width))
@@ -760,9 +799,64 @@ class FilterLearner(
         return out
 
 
+def _tails(held: float) -> tuple[float, float, float]:
+    """Return the quantiles of the middle and of both ends of an interval."""
+    tail = (1.0 - as_number(held, "interval", 0.0, 1.0, strict=True)) / 2
+    return 0.5, tail, 1.0 - tail
+
+
+def _mixed(weights: Array, middle: Array, deviation: Array, tau: float, end: float) -> Array:
+    """Return t with P(Y <= t | -end <= Y <= end) = tau by weighted normal laws, K x n, for each row."""
+    side = np.where(weights @ middle < 0, -1.0, 1.0)  # turned, so that small tails are those with digits
+    middle = middle * side
+
+    def below(t: Array | float) -> Array:
+        return np.asarray(weights @ ndtr((t - middle) / deviation))
+
+    share = np.where(side < 0, 1 - tau, tau)
+    wanted = below(-end) * (1 - share) + below(end) * share
+    low, high = np.full((2, middle.shape[1]), [[-end], [end]])
+    if math.isinf(end):
+        low, high = (middle - _FAR * deviation).min(axis=0), (middle + _FAR * deviation).max(axis=0)
+    t = np.clip(weights @ middle, low, high)
+    for _ in range(_HALVINGS):  # Newton's steps, or halves where these lead out of what is known
+        z = (t - middle) / deviation
+        excess = weights @ ndtr(z) - wanted
+        low, high = np.where(excess <= 0, t, low), np.where(excess > 0, t, high)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            step = excess / (weights @ (np.exp(-0.5 * z * z) / (deviation * _ROOT)))
+        near = np.abs(step) <= _NEAR  # whatever the other rows need
+        inside = (t - step > low) & (t - step < high)
+        after = np.where(near, t, np.where(inside, t - step, (low + high) / 2))
+        if near.all() or (after == t).all():
+            break
+        t = after
+    return np.asarray(side * t)
+
+
 def _beside(*watches: Watch | Trial | None) -> list[Bank]:
     """Return the banks that learn beside those in charge."""
     return [one.young if isinstance(one, Watch) else one.former for one in watches if one is not None]
+
+
+@cache
+def most_telling(rates: ErrorRates) -> float:
+    """Return how many deviations below its mean a normal value is best asked about.
+
+    An answer with P(yes) = g + t Phi(z), t = 1 - g - l, takes from the variance q of the mean in expectation
+
+        (q^2 / v) t^2 N(z)^2 / (P(yes) (1 - P(yes))) ,
+
+    at most where z = 0 if g = l; where a yes may be a guess, at a threshold so low that yes is likely.
+
+    >>> most_telling(ErrorRates(0.1, 0.1)), round(most_telling(ErrorRates(0.5, 0.0)), 2)
+    (0.0, 0.44)
+    """
+    if rates.yes == rates.no:
+        return 0.0
+    z = np.arange(-4000, 4001) / 1000.0
+    yes = rates.yes + rates.trust * ndtr(z)
+    return float(z[np.argmax(np.exp(-z * z) / (yes * (1.0 - yes)))])
 
 
 def tell_apart(space: Real) -> bool:
