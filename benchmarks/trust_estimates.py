@@ -30,7 +30,7 @@ TRUTHS = {"mean": np.mean, "median": np.median, "share above 0.6": lambda y: np.
 
 def section(quick: bool) -> str:
     """Return the section: bits alone, then whole campaigns."""
-    times, many = (2, 1) if quick else (200, 24)
+    times, many, answers = (2, 1, 200) if quick else (200, 24, 700)
     return f"""## Estimates of the whole
 
 A mean, a median or a share of all rows, from predictions and one bit about each of some rows. First {BITS} bits about
@@ -39,10 +39,10 @@ A mean, a median or a share of all rows, from predictions and one bit about each
 
 {grid(("residuals", "estimate", "covers", "covers always", "width", "labels"), bits_alone(times))}
 
-Then campaigns of 700 answers, half of them exams with `exams = "mean"`, about 2,000 rows; {many} campaigns each.
+Then campaigns of {answers} answers, half of them exams with `exams = "mean"`, about 2,000 rows; {many} campaigns each.
 "Error": of the estimate, in standard deviations of the labels.
 
-{grid(("slips", "estimate", "covers", "error", "half-width"), whole_campaigns(many))}
+{grid(("slips", "estimate", "covers", "error", "half-width"), whole_campaigns(many, answers))}
 """
 
 
@@ -86,27 +86,27 @@ def estimates(random: np.random.Generator, f: Array, y: Array) -> dict[str, Esti
     }
 
 
-def whole_campaigns(times: int) -> list[tuple[Any, ...]]:
+def whole_campaigns(times: int, answers: int) -> list[tuple[Any, ...]]:
     """Return a line for each rate of slips and estimate."""
-    jobs = list(product((0.0, 0.05), range(times)))
+    jobs = list(product((0.0, 0.05), range(times), (answers,)))
     with ProcessPoolExecutor(os.cpu_count() if times > 1 else 1) as pool:
         found = list(pool.map(campaign_estimates, *zip(*jobs, strict=True)))
     lines: list[tuple[Any, ...]] = []
     for slips in (0.0, 0.05):
-        mine = [one for (rate, _), one in zip(jobs, found, strict=True) if rate == slips]
+        mine = [one for (rate, *_), one in zip(jobs, found, strict=True) if rate == slips]
         for what in ("mean", "median", "share above 60"):
             inside, error, half = np.mean([one[what] for one in mine], axis=0)
             lines.append((f"{slips:.0%}", what, f"{inside:.2f}", f"{error:.3f}", f"{half:.3f}"))
     return lines
 
 
-def campaign_estimates(slips: float, seed: int) -> dict[str, tuple[float, float, float]]:
+def campaign_estimates(slips: float, seed: int, answers: int) -> dict[str, tuple[float, float, float]]:
     """Return, of one campaign, whether each interval holds the truth, the error and the half-width."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(2000, 2))
     y = np.clip(50 + 15 * X[:, 0] + 5 * np.sin(2 * X[:, 1]) + 4 * random.laplace(size=2000), 0, 100)
     labels = Numbers(0, 100)
-    campaign = played(labels, X, y, 700, seed, slip=slips, exams="mean", exam_share=0.5)
+    campaign = played(labels, X, y, answers, seed, slip=slips, exams="mean", exam_share=0.5)
     truths = {"mean": y.mean(), "median": np.median(y), "share above 60": np.mean(y > 60)}
     told = {}
     for what, truth in truths.items():

@@ -123,12 +123,12 @@ def compared(task: str, noise: float, change: str, before: int, marks: list[int]
 
 def changes(quick: bool) -> str:
     seeds = 1 if quick else 4
-    cases = [("blobs", 0.0, "all classes permuted", 300)] if quick else [
+    cases = [("blobs", 0.0, "all classes permuted", 100)] if quick else [
         *[("digits", 0.0, "all classes permuted", T) for T in (300, 1000, 3000)],
         *[("digits", 0.0, "two classes swapped", T) for T in (1000, 3000)],
         *[("blobs", 0.0, "all classes permuted", T) for T in (300, 1000, 3000)],
     ]  # fmt: skip
-    numbers = [("sine", 0.1, "f to -f", 1000)] if quick else [
+    numbers = [("sine", 0.1, "f to -f", 200)] if quick else [
         (task, noise, change, T)
         for task in ("sine", "six inputs") for noise in (0.1, 0.5)
         for change in ("f to -f", "f to f + 0.5", "f to f + 0.2") for T in (1000, 3500)
@@ -136,7 +136,7 @@ def changes(quick: bool) -> str:
     rows = []
     with ProcessPoolExecutor(1 if quick else None) as pool:
         for case in cases + numbers:
-            marks = sorted({300, 1000, min(case[3], 3000)}) if not quick else [300]
+            marks = sorted({300, 1000, min(case[3], 3000)}) if not quick else [100]
             each = np.array(list(pool.map(partial(compared, *case, marks), range(seeds)))).transpose(1, 2, 0)
             for i, mark in enumerate(marks):
                 found, fresh = each[0, i], each[1, i]

@@ -362,17 +362,19 @@ def test_two_processes_agree(store):
     assert len(rows) == len(set(rows))
 
 
-def test_uncertain_rows_are_chosen_and_the_choice_is_logged(store):
-    campaign = stage(store, asking(PRICES, order="uncertain", exam_share=0), rows=300)
-    served = play(campaign, ["ann"], price, 10)
-    assert len({serving.question.row.position for serving in served}) == 10
+def test_rows_that_help_most_are_chosen_and_the_choice_is_logged(store):
+    campaign = stage(store, asking(PRICES, order="auto", exam_share=0), rows=300)
+    served = play(campaign, ["ann"], price, 30)
+    assert len({serving.question.row.position for serving in served}) == 30
     asked = [entry.event for entry in store.entries("c", kinds=["asked"])]
-    assert all(event.choice.rule == "uncertain" for event in asked[1:])
+    rules = [event.choice.rule for event in asked[1:]]
+    assert set(rules) == {"auto", "random"}
+    assert all(event.choice.share == 0.2 for event in asked[1:])
 
 
 def test_exams_are_about_rows_by_lot_however_others_are_chosen(store, monkeypatch):
     """The error of the rows that are least certain is not the error."""
-    campaign = stage(store, asking(PRICES, order="uncertain", exam_share=0.5), rows=400)
+    campaign = stage(store, asking(PRICES, order="auto", exam_share=0.5), rows=400)
     sizes = np.array([row.content["size"] for row in store.rows("c", range(400))])
     monkeypatch.setattr(type(campaign.projection.learner), "worth", lambda _, __, X: X[:, 0])
     play(campaign, ["ann"], price, 60)

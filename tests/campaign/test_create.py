@@ -216,7 +216,7 @@ X = np.random.default_rng(0).normal(size=(50, 3))
         Settings("A", Numbers(0, 9), learner=LearnerSettings(interval=0.9, flip=0.1)),
         Settings("A", Numbers(0, 9), learner=LearnerSettings(loss="squared", learner="rls")),
         Settings("A", Numbers(0, 9), learner=LearnerSettings(learner="sgd", loss="huber")),
-        Settings("A", ClassNames(("a", "b", "c")), ask=AskSettings(order="uncertain")),
+        Settings("A", ClassNames(("a", "b", "c")), ask=AskSettings(order="random")),
         Settings("A", ClassNames(("a", 2, 3.5), {"x": ["a", 2], "y": [2, 3.5]}), question=QuestionSettings()),
         Settings("A", ClassNames(("a", "b")), learner=LearnerSettings(learner="sgd")),
         Settings("A", Items(("a", "b", 3)), question=QuestionSettings("{first} or {second}?")),
@@ -224,7 +224,7 @@ X = np.random.default_rng(0).normal(size=(50, 3))
         Settings("A", Items(("a", "b")), learner=LearnerSettings(learner="rls")),
     ],
     ids=[
-        "priced", "unranged", "interval", "rls", "huber", "uncertain", "attributes", "gradients", "worded", "flipped",
+        "priced", "unranged", "interval", "rls", "huber", "by lot", "attributes", "gradients", "worded", "flipped",
         "recursive",
     ],
 )  # fmt: skip
@@ -246,13 +246,6 @@ def test_the_budget_bounds_the_search_for_a_range():
     many = make_estimator(Settings("A", Numbers()), X).stream_.learner.base
     assert few.questions == 10
     assert many.questions == 60
-
-
-def test_uncertain_rows_need_a_learner_that_forecasts():
-    settings = Settings("A", Numbers(0, 9), ask=AskSettings(order="uncertain"), learner=LearnerSettings(learner="sgd"))
-    with pytest.raises(InvalidArgument) as refused:
-        make_estimator(settings, X)
-    assert refused.value.argument == "ask.order"
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"x" * 100])

@@ -11,7 +11,7 @@ from askone.store.open import open_store
 from staged import begun
 
 ROWS, ANSWERS = 2000, 300
-ORDERS = pytest.mark.parametrize("order", ["random", "file", "uncertain"])
+ORDERS = pytest.mark.parametrize("order", ["random", "file", "auto"])
 
 
 def prices(rng, rows=ROWS):

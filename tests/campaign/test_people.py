@@ -25,7 +25,7 @@ def answered(store, seed, presses=True):
 
     The four give the same number of answers, and err in the same ones, with her and without.
     """
-    campaign = stage(store, asking(PRICES, exam_share=0), rows=530)
+    campaign = stage(store, asking(PRICES, exam_share=0, order="random"), rows=530)
     crowd, serving = SimulatedCrowd({who: "spammer" if who == "eve" else "careful" for who in PEOPLE}, seed), {}
     for n in range(520):  # the last rows are held by others
         [who] = crowd.coming()

@@ -52,7 +52,8 @@ from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.learners.step_rules import AVERAGES, STEP_RULES
-from askone.learners.thurstone.ranker import ThurstoneLearner, default_bank
+from askone.learners.thurstone.banks import default_bank
+from askone.learners.thurstone.ranker import ThurstoneLearner
 from learner_samples import BY_GRADIENTS, BY_LIKELIHOOD, NAMES, REPEATED
 from samples import models, small_labels, small_rows
 

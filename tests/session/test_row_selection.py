@@ -42,50 +42,53 @@ def test_the_sample_is_an_honest_learner():
 
 
 def test_the_row_that_tells_most_is_asked():
-    model = GridRegressor(select="uncertain", random_state=0)
+    model, rules = GridRegressor(select="auto", random_state=0), []
     for _ in range(12):
         free = [i for i in range(len(POOL)) if model._stream() is None or i not in model.stream_.keys]
         state = LEARNER.init() if model._stream() is None else model.stream_.state
         worth = {i: told_by(LEARNER, state, POOL[i]) for i in free}
         question, place = model.ask_from(POOL)
         assert place in free
-        assert worth[place] == pytest.approx(max(worth.values()), rel=1e-9)
         choice = model.log_[-1].choice
-        assert (choice.rule, choice.pool, choice.looked) == ("uncertain", len(free), len(free))
-        assert choice.worth == pytest.approx(worth[place])
+        assert (choice.pool, choice.looked, choice.share) == (len(free), len(free), row_selection.BY_LOT)
+        rules.append(choice.rule)
+        if choice.rule == "auto":
+            assert worth[place] == pytest.approx(max(worth.values()), rel=1e-9)
+            assert choice.worth == pytest.approx(worth[place])
         model.tell(question, question.holds(LABELS[place]))
     assert len(model.stream_.keys) == 12
+    assert Counter(rules)["auto"] > 6
 
 
 def test_fit_goes_through_the_pool_in_the_order_of_worth():
-    model = GridRegressor(select="uncertain", keep_log=True, random_state=0, budget=15).fit(POOL, LABELS)
-    live = GridRegressor(select="uncertain", random_state=0, budget=15)
+    model = GridRegressor(select="auto", keep_log=True, random_state=0, budget=15).fit(POOL, LABELS)
+    live = GridRegressor(select="auto", random_state=0, budget=15)
     for _ in range(15):
         question, place = live.ask_from(POOL)
         live.tell(question, question.holds(LABELS[place]))
     assert model.log_ == live.log_
-    assert model.log_[0].row in (0, 40)  # the ends tell most
+    assert {0, 40} & {event.row for event in model.log_[:6:2]}  # the ends tell most
     assert model.stream_.asked == 15
     assert model.budget == 15
-    every = GridRegressor(select="uncertain", keep_log=True, random_state=0).fit(POOL, LABELS)
+    every = GridRegressor(select="auto", keep_log=True, random_state=0).fit(POOL, LABELS)
     assert sorted(event.row for event in every.log_ if isinstance(event, Asked)) == list(range(41))
 
 
 def test_of_a_large_pool_a_random_part_is_looked_at():
     rows = np.random.default_rng(1).uniform(-1, 1, size=(1000, 1))
-    model = GridRegressor(select="uncertain", random_state=3)
+    model = GridRegressor(select="auto", random_state=1)
     question, place = model.ask_from(rows)
     stream = model.stream_
     looked = row_selection.sampled(
-        random_table.uniforms(stream.seed, 0, 1, row_selection.CANDIDATES, random_table.POOL)[0], 1000
+        random_table.uniforms(stream.seed, 0, 1, row_selection.CANDIDATES + 1, random_table.POOL)[0, 1:], 1000
     )
     assert place == looked[np.argmax(LEARNER.worth(LEARNER.init(), rows[looked]))]
     choice = model.log_[0].choice
-    # One row's sums may be taken in another order than those of two hundred rows.
+    # One row's sums may be taken in another order than those of many rows.
     alone = LEARNER.worth(LEARNER.init(), rows[place : place + 1])[0]
-    assert choice == Choice("uncertain", 1000, 200, choice.worth)
+    assert choice == Choice("auto", 1000, 150, choice.worth, 0.2)
     assert choice.worth == pytest.approx(alone, rel=1e-12)
-    again = GridRegressor(select="uncertain", random_state=3).ask_from(rows)
+    again = GridRegressor(select="auto", random_state=1).ask_from(rows)
     assert again == (question, place)
 
 
@@ -98,7 +101,7 @@ def test_all_sets_of_candidates_are_equally_likely():
 
 
 def test_a_log_with_choices_is_replayed():
-    model = GridRegressor(select="uncertain", keep_log=True, random_state=0, budget=20).fit(
+    model = GridRegressor(select="auto", keep_log=True, random_state=0, budget=20).fit(
         POOL, Oracle(LABELS, skip=0.2, seed=1)
     )
     events = [event_from_json(json.loads(json.dumps(event.to_json(), allow_nan=False))) for event in model.log_]
@@ -115,16 +118,16 @@ def test_an_event_without_a_choice_reads_as_ever():
     assert event_from_json(event.to_json()) == event
 
 
-def test_without_a_rule_rows_come_in_order():
-    model = GridRegressor(random_state=0)
+def test_rows_of_a_stream_come_in_order():
+    model = GridRegressor(select="stream", random_state=0)
     assert [model.ask_from(POOL)[1] for _ in range(3)] == [0, 1, 2]
     assert all(event.choice is None for event in model.log_)
-    ranker = askone.OneBitRanker(["tea", "milk"], random_state=0)
+    ranker = askone.OneBitRanker(["tea", "milk"], select="stream", random_state=0)
     assert [ranker.ask_from(POOL)[1] for _ in range(2)] == [0, 1]
 
 
 def test_keys_name_the_rows_of_a_pool_that_changes():
-    model = GridRegressor(select="uncertain", random_state=0)
+    model = GridRegressor(select="auto", random_state=0)
     names = [f"row {i}" for i in range(41)]
     _, place = model.ask_from(POOL, keys=names)
     rest = [i for i in range(41) if i != place]
@@ -134,7 +137,7 @@ def test_keys_name_the_rows_of_a_pool_that_changes():
     assert model.stream_.keys == set(names)
     with pytest.raises(AlreadyAsked, match="every row of the pool"):
         model.ask_from(POOL, keys=names)
-    by_place = GridRegressor(select="uncertain", random_state=0)
+    by_place = GridRegressor(select="auto", random_state=0)
     by_place.ask_from(POOL)
     with pytest.raises(InvalidArgument, match="keys must be given where the pool changes"):
         by_place.ask_from(POOL[::-1] * 0.9)
@@ -144,7 +147,7 @@ def test_keys_name_the_rows_of_a_pool_that_changes():
 
 
 def test_rows_that_may_be_asked_again_are_not_while_they_are_open():
-    model = GridRegressor(select="uncertain", resample=True, random_state=0).start(POOL)
+    model = GridRegressor(select="auto", resample=True, random_state=0).start(POOL)
     first, place = model.ask_from(POOL[:2])
     _, other = model.ask_from(POOL[:2])
     assert {place, other} == {0, 1}
@@ -152,7 +155,7 @@ def test_rows_that_may_be_asked_again_are_not_while_they_are_open():
         model.ask_from(POOL[:2])
     model.tell(first, True)
     assert model.ask_from(POOL[:2])[1] == place
-    often = GridRegressor(select="uncertain", resample=True, keep_log=True, budget=9, random_state=0)
+    often = GridRegressor(select="auto", resample=True, keep_log=True, budget=9, random_state=0)
     often.fit(POOL[:2], LABELS[:2])
     assert often.stream_.asked == 9
 
@@ -160,16 +163,16 @@ def test_rows_that_may_be_asked_again_are_not_while_they_are_open():
 def test_learners_that_cannot_tell_are_refused_by_name():
     X, y = small_rows(), small_labels(1)[:, 0]
     with pytest.raises(
-        IncompatibleParts, match="select must be one of: None \\(SGDLearner does not forecast answers\\)"
+        IncompatibleParts, match="select must be one of: None, 'stream' \\(SGDLearner does not forecast answers\\)"
     ):
-        askone.OneBitRegressor(-2, 2, learner="sgd", select="uncertain", random_state=0).fit(X, y)
-    model = askone.OneBitClassifier(["a", "b"], learner="sgd", select="uncertain", random_state=0).start(X)
+        askone.OneBitRegressor(-2, 2, learner="sgd", select="auto", random_state=0).fit(X, y)
+    model = askone.OneBitClassifier(["a", "b"], learner="sgd", select="auto", random_state=0).start(X)
     with pytest.raises(IncompatibleParts, match="Surrogate does not forecast"):
         model.ask_from(X)
-    several = askone.OneBitRegressor(-2, 2, learner="bisection", select="uncertain", random_state=0)
+    several = askone.OneBitRegressor(-2, 2, learner="bisection", select="auto", random_state=0)
     with pytest.raises(IncompatibleParts, match="asks several questions about a row"):
         several.fit(X, y)
-    with pytest.raises(InvalidArgument, match="select must be one of: 'uncertain'"):
+    with pytest.raises(InvalidArgument, match="select must be one of: 'auto', 'stream'"):
         askone.OneBitRegressor(-2, 2, select="best").fit(X, y)
 
 
@@ -207,3 +210,40 @@ def test_the_best_of_several_is_one_question_of_a_log():
 def test_the_best_of_several_is_refused_where_it_cannot_be_learnt():
     with pytest.raises(IncompatibleParts, match="questions"):
         askone.OneBitRanker(list("abc"), learner=askone.RecursiveLeastSquares(questions="full")).ask_best()
+
+
+def test_without_a_rule_a_learner_that_cannot_tell_takes_rows_in_order():
+    X = small_rows()
+    model = askone.OneBitRegressor(-2, 2, learner="sgd", random_state=0).start(X)
+    assert [model.ask_from(X)[1] for _ in range(3)] == [0, 1, 2]
+    assert GridRegressor(random_state=0).ask_from(POOL) == GridRegressor(select="auto", random_state=0).ask_from(POOL)
+
+
+def test_neighbours_of_rows_that_wait_are_left_for_later():
+    """Fifty copies of the best row, moved a little: at one state the second question is about another place."""
+    rows = np.concatenate([np.full((50, 1), 0.9), np.linspace(-0.8, 0.5, 100)[:, None]])
+    rows[:, 0] += 1e-4 * np.arange(150)
+    candidates = row_selection.Candidates(LEARNER, LEARNER.init(), rows)
+    alone, _ = row_selection.best(candidates, np.empty((0, 1)), 150, 0.5)
+    beside, _ = row_selection.best(candidates, rows[alone : alone + 1], 150, 0.5)
+    assert rows[alone, 0] > 0.9
+    assert rows[beside, 0] < 0.9
+
+
+def test_a_row_by_lot_is_as_likely_as_any_other():
+    """Every cell of the lot: each of eight candidates has its eighth of the share, exactly."""
+    rows = np.linspace(-1, 1, 8)[:, None]
+    lots = (np.arange(80) + 0.5) / 80 * row_selection.BY_LOT
+    candidates = row_selection.Candidates(LEARNER, LEARNER.init(), rows)
+    picked = [row_selection.best(candidates, np.empty((0, 1)), 8, lot) for lot in lots]
+    assert Counter(at for at, _ in picked) == dict.fromkeys(range(8), 10)
+    assert {choice.rule for _, choice in picked} == {"random"}
+
+
+def test_of_candidates_that_are_kept_only_free_ones_are_asked():
+    rows = np.linspace(-1, 1, 8)[:, None]
+    candidates, free = row_selection.Candidates(LEARNER, LEARNER.init(), rows), np.arange(8) % 2 == 1
+    picked = [row_selection.best(candidates, np.empty((0, 1)), 4, lot, free) for lot in np.linspace(0.01, 0.99, 50)]
+    assert {at for at, choice in picked if choice.rule == "random"} == {1, 3, 5, 7}
+    assert {at for at, choice in picked if choice.rule == "auto"} == {7}
+    assert {choice.looked for _, choice in picked} == {4}

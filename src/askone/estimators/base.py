@@ -123,9 +123,9 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
     def ask_from(self, X: ArrayLike, keys: Any = None) -> tuple[Any, int]:
         """Return a question about one row of a pool, and the row's place in it.
 
-        With ``select="uncertain"`` it is the row whose answer is expected to tell most; without, the
-        first that was not asked about.  Rows without ``keys`` go by their place: then the pool must stay
-        as it is from call to call.
+        It is the row whose answer should help most, where the learner can tell (see ``select``); with
+        ``select="stream"`` the first that was not asked about.  Rows without ``keys`` go by their place: then the pool
+        must stay as it is from call to call.
         """
         with self._all_or_nothing():
             rule, stream = row_selection.as_rule(self.select), self._running(X)
@@ -275,7 +275,7 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
         crowd: SimulatedCrowd | None,
     ) -> None:  # fmt: skip
         rule = row_selection.as_rule(self.select)
-        if rule is not None:
+        if rule == "auto":
             row_selection.as_forecasting(stream.learner)
             from_pool(stream, rows, oracle, rule, most or len(rows), watch.look, crowd)
             return

@@ -59,7 +59,9 @@ from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.step_search import StepSearch
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.softmax.classifier import SetLikelihoodLearner
-from askone.learners.thurstone.ranker import PairBank, ThurstoneLearner
+from askone.learners.thurstone.banks import PairBank
+from askone.learners.thurstone.many import ManyItemsLearner
+from askone.learners.thurstone.ranker import ThurstoneLearner
 
 Place = str | os.PathLike[str] | io.BufferedIOBase
 
@@ -88,6 +90,7 @@ _SMALL = (scaling.Scaler, RowLayout, maps.Front, maps.Intercept, maps.Linear, ma
 _MODELS = (
     FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, Forgetting, PairBank,
     StepSearch, NumberMixture, ClassMixture, TreeMember, LinearMember, CrowdLearner,
+    ManyItemsLearner,
 )  # fmt: skip
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)

@@ -41,6 +41,10 @@ class FeatureMap(ABC):
     def __call__(self, X: Array) -> Array:
         """Return phi(x_i), n x p, contiguous."""
 
+    def times(self, X: Array, W: Array) -> Array:
+        """Return <phi(x_i), w_j>, n x k: as of the features themselves, but for rounding, where that is cheaper."""
+        return np.asarray(product(self(X), W))
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -82,6 +86,9 @@ class Front(FeatureMap):
 
     def __call__(self, X: Array) -> Array:
         return self.inner(np.ascontiguousarray(X[:, : self.inner.columns]))
+
+    def times(self, X: Array, W: Array) -> Array:
+        return self.inner.times(np.ascontiguousarray(X[:, : self.inner.columns]), W)
 
 
 class ScaledMap(FeatureMap):
@@ -168,6 +175,11 @@ class Nystroem(ScaledMap):
             return self._row(X, self.kernel.bandwidth)
         sections = self.kernel.matrix(self.scaler(X), self._points)
         return sections if self.whitener is None else np.asarray(product(sections, self.whitener))
+
+    def times(self, X: Array, W: Array) -> Array:
+        # k_Z(x) (K^{-1/2} W): p k numbers a row in place of p^2.
+        sections = self.kernel.matrix(self.scaler(X), self._points)
+        return np.asarray(product(sections, W if self.whitener is None else product(self.whitener, W)))
 
     def _row(self, X: Array, bandwidth: float) -> Array:
         # One compiled call in place of a dozen NumPy calls: somebody is waiting for the question.

@@ -29,4 +29,5 @@ from .sgd.sgd import SGDLearner as SGDLearner
 from .sgd.step_search import StepSearch as StepSearch
 from .sgd.surrogate import Surrogate as Surrogate
 from .softmax.classifier import SetLikelihoodLearner as SetLikelihoodLearner
+from .thurstone.many import ManyItemsLearner as ManyItemsLearner
 from .thurstone.ranker import ThurstoneLearner as ThurstoneLearner

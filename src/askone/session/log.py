@@ -96,13 +96,19 @@ def record_from_json(record: Record, kinds: Mapping[str, type[_R]]) -> _R:
 class Choice:
     """The choice of a row: by which rule, from how many free rows, of which so many were looked at.
 
-    ``worth`` is what its answer was expected to tell, in nats (see ``Forecasts.worth``).
+    ``worth`` is what its answer was expected to be worth (see ``Forecasts.worth``); with the probability ``share`` a
+    row by lot, each as likely as any other, was asked about instead (rule "random").
     """
 
     rule: str
     pool: int
     looked: int
     worth: float
+    share: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; ``share`` only where there is one, as logs of before do not have it."""
+        return {name: value for name, value in asdict(self).items() if name != "share" or value}
 
 
 @final
@@ -116,7 +122,9 @@ class Asked(LogRecord, kind="asked"):
     row: Key
     question: Question = field(metadata={"write": lambda one: one.to_json(), "read": question_from_json})
     learnt: int
-    choice: Choice | None = field(default=None, metadata={"write": asdict, "read": lambda one: Choice(**one)})
+    choice: Choice | None = field(
+        default=None, metadata={"write": lambda one: one.to_json(), "read": lambda one: Choice(**one)}
+    )
 
 
 @final

@@ -81,9 +81,10 @@ def test_the_error_of_late_is_found_from_exams_whatever_their_windows(error, sid
     assert usual_error(space, ExamPlan()) == pytest.approx(5.0, rel=0.15)
 
 
-GRID = ((np.arange(800) + 0.5) / 800).tolist()
+GRID = ((np.arange(400) + 0.5) / 400).tolist()
 
 
+@pytest.mark.seeded
 @pytest.mark.parametrize(("words", "aim"), [("", "error"), ("More than {threshold}?", "error"), ("", "mean")])
 @pytest.mark.parametrize("late", [None, 0.3, 20.0])
 @pytest.mark.parametrize("y", [0.0, 12.0, 50.0, 55.5, 99.0, 100.0])
@@ -118,6 +119,7 @@ def test_ends_are_within_the_range_rounded_and_never_alike():
     assert kinds == {Between, HalfSpace}
 
 
+@pytest.mark.seeded
 def test_a_rounded_question_measures_the_distance_to_the_middle_of_what_it_cannot_tell_apart():
     space, f = Real(0, 100, decimals=0), 37.3
     for y in (36.7, 37.0, 38.0, 41.5):
@@ -232,6 +234,7 @@ def stopped(errors, target, slip=0.0):
     return any(measurement.reached(errors[:n], target, slip) for n in range(1, len(errors) + 1, 3))
 
 
+@pytest.mark.seeded
 @pytest.mark.parametrize("high", [1.0, 2.0])
 @pytest.mark.parametrize("slip", [0.0, 0.1])
 def test_a_target_that_is_not_reached_is_taken_for_reached_in_one_of_twenty_campaigns_at_most(high, slip):

@@ -20,7 +20,9 @@ ERRS = {"ann": 0.0, "bob": 0.0, "cid": 0.0, "dee": 0.15, "eve": 0.5}
 
 def answered(store, rows, seed=0, **ask):
     """A campaign that five people, of whom one answers at random, answered as long as there was a question."""
-    campaign = stage(store, asking(PRICES, exam_share=0, overlap="auto", lease_seconds=1e4, **ask), rows=rows)
+    campaign = stage(
+        store, asking(PRICES, exam_share=0, overlap="auto", order="random", lease_seconds=1e4, **ask), rows=rows
+    )
     lots, held, idle, n = np.random.default_rng(seed), {}, 0, 0
     while idle < 20:
         who, n = list(ERRS)[lots.integers(5)], n + 1
@@ -46,7 +48,7 @@ def test_when_rows_run_out_others_are_asked_within_the_budget(campaign):
     projection = campaign.projection
     assert projection.answers <= 200
     assert len(projection.asked) == 90
-    assert sum(projection.reasked.values()) == projection.answers - 90 > 40
+    assert sum(projection.reasked.values()) == projection.answers - 90 > 20
     for asking_ in projection.asked.values():
         who = [given.who for given in asking_.given]
         assert len(set(who)) == len(who) <= MOST_OPINIONS

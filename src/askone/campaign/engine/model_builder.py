@@ -28,7 +28,6 @@ from askone.estimators.learner_choices.gradients import SGD, RecursiveLeastSquar
 from askone.estimators.loading import load
 from askone.features.layout import RowLayout
 from askone.learners import registry
-from askone.session import row_selection
 
 
 @final
@@ -62,8 +61,6 @@ def make_estimator(
     try:
         rows: Any = None if sample is None else np.asarray(sample, dtype=np.float64)
         estimator.start(rows, layout=layout)
-        if settings.ask.order == "uncertain":
-            row_selection.as_forecasting(estimator.stream_.learner)
         refuse_auto(settings, estimator.stream_.learner)
     except InvalidArgument as error:
         raise InvalidArgument(settings.place(error.argument), error.allowed, error.got) from error

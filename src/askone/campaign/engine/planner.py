@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
@@ -16,14 +16,16 @@ from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.second_opinions import SecondOpinions
 from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
 from askone.campaign.settings.settings import Settings
-from askone.learners.abilities import Forecasts, able
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
+from askone.session import row_selection
 from askone.session.log import Asked, Choice
-from askone.session.row_selection import CANDIDATES, sampled
+from askone.session.row_selection import Candidates, chooses
 from askone.store.entries import Entry
 
 _REMEMBERED = 4096  # drafts
+_WAITING = 32  # rows whose questions are open, the latest, whose neighbours are left for later
+_LASTING = 0.02  # of the answers: when so many came since candidates were looked at, others are
 _CHECKS = 0.2  # of exams: they show how often people err, where neither gold nor overlap does
 MINUTE = 60.0
 """In seconds."""
@@ -79,6 +81,7 @@ class Planner:
         self.made: dict[str, tuple[DraftQuestion, DraftQuestion]] = {}
         """Drafts by the lease of whoever will have them; the seat has them, too: for others and after a restart."""
         self._seen: dict[str, float] = {}
+        self._drawn, self._looked = np.zeros(0, np.int64), cast(Candidates | None, None)  # rows to choose from
         self._slip = -1, 0.0  # after so many answers, how often they are wrong
 
     def use(self, settings: Settings, reworded: bool = False) -> None:
@@ -162,22 +165,25 @@ class Planner:
     def _row(self, number: int, is_exam: bool, besides: int | None) -> tuple[int | None, Choice | None]:
         """Return a row for an exam, drawn from those kept for them, or one to learn from, as ``ask.order`` says.
 
-        The one that should tell most is that of some that are drawn (see ``row_selection``).
+        The one that should help most is that of some that are drawn (see ``row_selection``).
         """
         pool, order, learner = self.projection.pool, self.settings.order, self.learner
         if order == "file" and not is_exam:
             return pool.next_in_file(besides), None
-        if is_exam or order != "uncertain" or not able(learner, Forecasts):
+        if is_exam or order != "auto" or not chooses(learner):
             return pool.drawn(number, is_exam, besides), None
-        looked = free = pool.free(besides=besides)
-        if not len(free):
-            return None, None
-        if len(free) > CANDIDATES:
-            uniform = random_table.uniforms(self.seed, number, 1, CANDIDATES, random_table.POOL)[0]
-            looked = free[sampled(uniform, len(free))]
-        worth = learner.worth(self.projection.state, self.row_cache.features(looked.tolist()))
-        best = int(np.argmax(worth))
-        return int(looked[best]), Choice("uncertain", len(free), len(looked), float(worth[best]))
+        uniform = row_selection.uniforms(self.seed, number)
+        known, free = learner.count(self.projection.state), pool.are_free(self._drawn, besides=besides)
+        lasts = self._looked is not None and abs(known - self._looked.known) <= _LASTING * known
+        if self._looked is None or not lasts or 2 * np.count_nonzero(free) <= len(free):
+            self._drawn = pool.candidates(uniform[1:], besides)
+            if not len(self._drawn):
+                return None, None
+            rows = self.row_cache.candidates(self._drawn.tolist())
+            self._looked, free = Candidates(learner, self.projection.state, rows), np.ones(len(rows), np.bool_)
+        waiting = self.row_cache.features(self.projection.waiting(_WAITING))
+        at, choice = row_selection.best(self._looked, waiting, pool.left(), float(uniform[0]), free)
+        return int(self._drawn[at]), choice
 
     def draft(self, plan: PlannedQuestion, state: Any) -> DraftQuestion:
         """Return the question of a plan at a state."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 from itertools import chain
 from typing import Any, Literal, NamedTuple, cast, final
 
@@ -73,7 +72,7 @@ class PlannedQuestion(NamedTuple):
 
     def to_json(self) -> list[Any]:
         """Return plain JSON values."""
-        choice = None if self.choice is None else asdict(self.choice)
+        choice = None if self.choice is None else self.choice.to_json()
         return [self.number, self.position, self.role, choice, *([list(self.passed)] if self.passed else [])]
 
     @classmethod
@@ -285,6 +284,10 @@ class Projection:
         asking = self.asked[number]
         seen = asking.role == "gold" and asking.position in self.person(person).gold_seen
         return not seen and number in self.touched and person not in self.touched[number]
+
+    def waiting(self, most: int) -> list[int]:
+        """Return the rows of the latest questions that are open."""
+        return [self.asked[number].position for number in sorted(self.touched)[-most:]]
 
     def lacking(self, number: int) -> int:
         """Return how many answers are still to come to a question."""

@@ -12,6 +12,7 @@ from askone.store.entries import Row
 from askone.store.store import Store
 
 _MOST, _RUN = 4096, 128
+_NUMBERS = 4_000_000  # of rows that were candidates
 
 
 @final
@@ -21,6 +22,7 @@ class RowCache:
     def __init__(self, store: Store, name: str, in_runs: bool = True) -> None:
         self._store, self._name, self._in_runs = store, name, in_runs
         self._kept: dict[int, Row] = {}
+        self._looked: dict[int, Array] = {}
         self.count = 0
         """How many rows there are."""
 
@@ -38,6 +40,16 @@ class RowCache:
         if missing:
             self._fetch(self._run(missing[0]) if len(missing) == 1 else missing, spare=positions)
         return np.array([self._kept[position].features for position in positions], dtype=np.float64)
+
+    def candidates(self, positions: Sequence[int]) -> Array:
+        """Return rows as the model sees them, n x columns, of which most will be looked at again."""
+        missing = [position for position in positions if position not in self._looked]
+        if missing:
+            found = self._store.features(self._name, missing)
+            if (len(self._looked) + len(missing)) * found.shape[1] > _NUMBERS:
+                self._looked = {position: self._looked[position] for position in positions if position in self._looked}
+            self._looked.update(zip(missing, found, strict=True))
+        return np.array([self._looked[position] for position in positions])
 
     def _run(self, position: int) -> range:
         run = _RUN if self._in_runs else 1

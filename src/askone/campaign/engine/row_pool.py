@@ -21,6 +21,7 @@ import numpy as np
 
 from askone._common import random_table
 from askone._common.types import Array
+from askone.session.row_selection import sampled
 
 DRAWS = 64
 """Rows that are looked at for one that is free, before all of them are: with one in ten free that is once in 800."""
@@ -167,14 +168,33 @@ class RowPool:
 
     def _fit(self, places: Array, exams: bool, besides: int | None) -> Array:
         """Return those of some rows that are free, other than ``besides``."""
-        fit = self._free(places) & (self._exams(places) == exams)
-        return np.asarray(places[fit & (places != (-1 if besides is None else besides))])
+        return np.asarray(places[self.are_free(places, exams, besides)])
+
+    def are_free(self, places: Array, exams: bool = False, besides: int | None = None) -> Array:
+        """Return which of some rows lack a question, for exams or for learning, other than ``besides``."""
+        free = self._free(places) & (self._exams(places) == exams)
+        return np.asarray(free & (places != (-1 if besides is None else besides)))
 
     def some(self, number: int, first: int) -> Array:
         """Return up to ``LOOKED`` free rows for learning: this one, and others drawn."""
         uniform = random_table.uniforms(self._seed, number, 1, DRAWS, random_table.DRAW)[0]
         drawn = self._fit((uniform * self.rows).astype(np.int64), False, first).tolist()
         return np.array(list(dict.fromkeys([first, *drawn]))[:LOOKED], dtype=np.int64)
+
+    def candidates(self, uniform: Array, besides: int | None = None) -> Array:
+        """Return some free rows for learning, at most as many as there are uniforms, by these: any may be among them.
+
+        Where most rows are free this does not look at all of them.
+        """
+        drawn = self._fit((uniform * self.rows).astype(np.int64), False, besides)
+        if 2 * len(drawn) >= len(uniform):
+            return np.unique(drawn)
+        free = self.free(besides=besides)
+        return free if len(free) <= len(uniform) else free[sampled(uniform, len(free))]
+
+    def left(self) -> int:
+        """Return how many rows for learning lack a question."""
+        return self._left[False]
 
     def free(self, exams: bool = False, besides: int | None = None) -> Array:
         """Return all rows that lack a question and are for exams, or for learning, other than ``besides``."""

@@ -141,7 +141,7 @@ class Kind(ABC):
     learners: ClassVar[tuple[str, ...]]
     """What ``learner.learner`` may be."""
     tuned: ClassVar[tuple[str, ...]] = ()
-    """Settings of the learner that not every kind has: "loss", "interval"."""
+    """Settings of the learner that not every kind has: "loss", "interval", "guess", "lapse"."""
     measure: ClassVar[str]
     """What the mean score of exams is."""
     is_share: ClassVar[bool] = True
@@ -199,13 +199,15 @@ class Kind(ABC):
 
     def check(self, learner: LearnerSettings) -> None:
         """Refuse what the estimator would refuse, before there are rows."""
-        for name, default in (("loss", "median"), ("interval", None)):
+        likelihoods = {"interval": None, "guess": 0.0, "lapse": 0.0}
+        for name, default in {"loss": "median", **likelihoods}.items():
             if name not in self.tuned and getattr(learner, name) != default:
                 raise InvalidArgument(f"learner.{name}", "left alone: it is for numbers", getattr(learner, name))
         gradients = learner.learner in ("sgd", "rls") or learner.loss != "median"
-        if gradients and learner.interval is not None:
-            allowed = "left alone with learner 'sgd' or 'rls', or another loss than the median"
-            raise InvalidArgument("learner.interval", allowed, learner.interval)
+        for name, default in likelihoods.items():
+            if gradients and getattr(learner, name) != default:
+                allowed = "left alone with learner 'sgd' or 'rls', or another loss than the median"
+                raise InvalidArgument(f"learner.{name}", allowed, getattr(learner, name))
         if learner.flip and learner.learner == "rls":
             raise InvalidArgument("learner.flip", "left alone with learner 'rls'", learner.flip)
 

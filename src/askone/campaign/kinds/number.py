@@ -34,7 +34,7 @@ from askone.labels.number import Real
 from askone.labels.wording import YES_NO, Wording, number_text
 from askone.learners.abilities import Forecasts, able, deviation, interval, predict_within, space_at
 from askone.learners.base import Learner
-from askone.questions.base import Question
+from askone.questions.base import Question, known_rates
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
@@ -72,7 +72,7 @@ class Numbers(Kind):
 
     kind: ClassVar[str] = "number"
     learners: ClassVar[tuple[str, ...]] = ("auto", "filters", "sgd", "rls")
-    tuned: ClassVar[tuple[str, ...]] = ("loss", "interval")
+    tuned: ClassVar[tuple[str, ...]] = ("loss", "interval", "guess", "lapse")
     measure: ClassVar[str] = "mean error"
     is_share: ClassVar[bool] = False
     view_kind: ClassVar[str] = "threshold"
@@ -119,6 +119,8 @@ class Numbers(Kind):
             raise InvalidArgument("learner.loss", "'median' with learner 'filters'", repr(learner.loss))
         if learner.learner == "rls" and learner.loss != "squared":
             raise InvalidArgument("learner.loss", "'squared' with learner 'rls'", repr(learner.loss))
+        if sum(known_rates(learner.guess, learner.lapse)) > 0.0 and self.low is None:
+            raise InvalidArgument("labels.low", "given, with learner.guess or learner.lapse", None)
         if self.low is None and (learner.learner == "rls" or learner.loss in ("huber", "logcosh")):
             raise InvalidArgument("labels.low", f"given, for learner.loss {learner.loss!r}", None)
 
@@ -139,6 +141,8 @@ class Numbers(Kind):
             wording=Wording((self.noun,) if self.noun else (), self.unit, question.wording, question.answers),
             decimals="auto" if self.decimals is None else self.decimals,
             interval=settings.learner.interval,
+            guess=settings.learner.guess,
+            lapse=settings.learner.lapse,
             **shared,
         )
 

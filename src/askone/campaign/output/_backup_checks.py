@@ -162,6 +162,7 @@ def _check_choice(choice: Choice) -> None:
     as_count(choice.pool, "pool", 0, _MOST)
     as_count(choice.looked, "looked", 0, _MOST)
     as_number(choice.worth, "worth")
+    as_number(choice.share, "share", 0.0, 1.0)
 
 
 def _check_score(value: Any, name: str) -> None:

@@ -188,10 +188,12 @@ Names = Annotated[tuple[Name, ...], PlainValidator(_names)]
 """Names of classes or items."""
 Attributes = Annotated[tuple[tuple[str, tuple[Name, ...]], ...] | None, PlainValidator(_attributes)]
 """Titles, each with the classes that have it; from a table or a list of pairs."""
+_FORMER = {"stream": "file", "uncertain": "auto"}
 RowOrder = Annotated[
-    Literal["random", "file", "uncertain"], BeforeValidator(lambda order: "file" if order == "stream" else order)
+    Literal["auto", "random", "file"],
+    BeforeValidator(lambda order: _FORMER.get(order, order) if isinstance(order, str) else order),
 ]
-"""In which order rows are asked about; "stream" is what version 0.1 called "file"."""
+"""In which order rows are asked about; version 0.1 called "file" "stream", and chose rows by another rule."""
 PeoplePerQuestion = Annotated[int | Literal["auto"], PlainValidator(_people)]
 """How many people answer each question, or "auto"."""
 Answers = Annotated[tuple[str, str], PlainValidator(_answers)]

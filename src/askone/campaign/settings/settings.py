@@ -155,8 +155,8 @@ class AskSettings:
     ] = "error"
     order: Annotated[
         RowOrder,
-        about('"random": rows by lot; "file": as they come, for live streams; "uncertain": those that tell most'),
-    ] = "random"
+        about('"auto": the rows that help most; "random": rows by lot; "file": as they come, for live streams'),
+    ] = "auto"
     lease_seconds: Annotated[float, about("how long a question is held for a person who is silent", ge=1, le=_DAY)] = (
         60.0
     )
@@ -184,6 +184,8 @@ class LearnerSettings:
     """The learner: the estimators' arguments of these names; ``seed`` is their ``random_state``."""
 
     flip: Annotated[float, about("share of answers that are wrong, if you know it", ge=0, le=0.49)] = 0.0
+    guess: Annotated[float, about("numbers: share of yes whatever is true, if you know it", ge=0, lt=1)] = 0.0
+    lapse: Annotated[float, about("numbers: share of no whatever is true, if you know it", ge=0, lt=1)] = 0.0
     seed: Annotated[int, about("of everything random", ge=0, le=2**32 - 1)] = 0
     interval: Annotated[
         float | None, about("numbers: ask also for intervals that hold this share of labels", 0.8, gt=0, lt=1)

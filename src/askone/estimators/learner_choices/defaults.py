@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 
 from askone._common.validate import as_choice, as_number
 from askone.errors import InvalidArgument, incompatible
-from askone.estimators.learner_choices.base import FeatureChoice, Setup, calibrated
+from askone.estimators.learner_choices.base import FeatureChoice, Setup, calibrated, need_range
 from askone.features.maps import Intercept
 from askone.learners.base import Learner
 from askone.learners.contest import Contest
@@ -21,7 +21,11 @@ from askone.learners.mixture.number import NumberMixture
 from askone.learners.mixture.trees import TreeMember
 from askone.learners.people.crowd import CrowdLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
-from askone.learners.thurstone.ranker import ThurstoneLearner, default_bank
+from askone.learners.thurstone.banks import default_bank
+from askone.learners.thurstone.base import MANY
+from askone.learners.thurstone.many import ManyItemsLearner
+from askone.learners.thurstone.ranker import ThurstoneLearner
+from askone.questions.base import known_rates
 
 COVARIANCES = ("auto", "full", "diagonal")
 _ROOM = (20_000_000, 40_000_000)  # numbers beyond which banks have one prior scale, and diagonal covariances
@@ -35,6 +39,7 @@ _TABLE = (2, 128)  # columns of tables beside which trees are fitted: in wider o
 _WIDE = 33  # columns from which on lines are: a bank has a line of its own
 _CAREFUL = 0.1  # rates below which numbers are learnt as if somebody never erred: what is known of slips is so little
 _AGAIN = 1.5  # growth of the answers after which classes are learnt anew with what is known of people: that is quick
+_STEEPEST = 0.03  # the least noise where answers are guessed, in halves of the range
 _LINES = (2.0, 5.0, 12.0)  # prior scales of their weights
 
 
@@ -60,7 +65,7 @@ class Filters(FeatureChoice):
         Questions per output spent on the range where none is declared.
     fitted : bool
         Whether trees and lines learn beside the bank (see ``NumberMixture``): of one number, its median, where model,
-        kernel and bandwidth are left to it, and rows have two columns or more.
+        kernel and bandwidth are left to it, rows have two columns or more, and nothing is guessed or lapses.
     model, kernel, bandwidth, n_components
         As for ``SGD``, with fixed features.  "auto" is linear and whitened Nyström features at a quarter, half, once,
         twice and four times the median distance, weighted by the answers.
@@ -80,7 +85,10 @@ class Filters(FeatureChoice):
     def _alone(self, setup: Setup) -> Learner[Any]:
         """Return the learner of answers that nobody is named with."""
         quantile = as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
-        plain = setup.space.m == 1 and quantile == 0.5 and setup.interval is None
+        chance = sum(known_rates(setup.guess, setup.lapse)) > 0.0
+        if chance:
+            need_range(setup, "with guess or lapse a range cannot be sought")
+        plain = setup.space.m == 1 and quantile == 0.5 and setup.interval is None and not chance
         beside = members(self, setup) if plain else ()
         inner = setup.front() if beside else setup
         maps = self._maps(inner, _NUMBERS)
@@ -90,7 +98,10 @@ class Filters(FeatureChoice):
         diagonal = covariance == "diagonal" or (covariance == "auto" and numbers > _ROOM[1])
         priors = PRIORS if diagonal or len(PRIORS) * numbers <= _ROOM[0] else (1.0,)
         options: dict[str, Any] = {"priors": priors, "quantile": quantile, "flip": setup.flip, "diagonal": diagonal}
-        bank = FilterLearner(setup.space, maps, **options, wary=self.wary, forgets=self.forgets)
+        options |= {"wary": self.wary, "forgets": self.forgets, "guess": setup.guess, "lapse": setup.lapse}
+        if chance:  # filters of next to no noise would take most surprises for guesses, and stay where they are
+            options["noises"] = tuple(s for s in NOISES if s >= _STEEPEST)
+        bank = FilterLearner(setup.space, maps, **options)
         if beside:
             return calibrated(NumberMixture(bank, beside, setup.row_layout, setup.flip), self.calibration, setup)
         if setup.interval is None:
@@ -176,9 +187,17 @@ class Thurstone(FeatureChoice):
     ----------
     model, kernel, bandwidth, n_components
         As for ``SGD``, with fixed features.  "auto" is linear and Nyström features of three bandwidths, each
-        weighted by how well it foretold the answers; without rows, one constant per item.
+        weighted by how well it foretold the answers; without rows, one constant per item (of more than 200 items:
+        ``ManyItemsLearner``).
+    ties : bool
+        Whether "about equal" is an answer, too (``PreferOrTie``): how near items then are is learnt from the answers.
+    side : float
+        Prior standard deviation of a liking for whatever is named first, in units of the noise, which is then learnt
+        from answers of people who are not known.  0: there is none, and lots of who comes first even it out.
     """
 
+    ties: bool = False
+    side: float = 0.0
     forecasts: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
@@ -186,4 +205,5 @@ class Thurstone(FeatureChoice):
         alone = not setup.context and self.model == "auto"
         maps = (Intercept(setup.columns),) if alone else self._maps(setup, _ORDERS, space.size)
         banks = tuple(default_bank(features, setup.flip) for features in maps)
-        return CrowdLearner(ThurstoneLearner(space, banks), flip=setup.flip)
+        kind = ManyItemsLearner if alone and space.size > MANY else ThurstoneLearner
+        return CrowdLearner(kind(space, banks, side=self.side, ties=self.ties), flip=setup.flip)

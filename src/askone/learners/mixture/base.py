@@ -189,8 +189,13 @@ class Mixture(
 
     def _scored(self, state: MixtureState, X: Array) -> Scored:
         """Return the scores of the fitted models that forecast, in unit labels."""
-        fits = [(i, state.fits[i]) for i in self._there(state)]
-        return {i: self.members[i].scores(fit, X) * fit["scale"].item() for i, fit in fits if fit is not None}
+        return {i: self._scores_of(state, i, X) for i in self._there(state)}
+
+    def _scores_of(self, state: MixtureState, i: int, X: Array) -> Array:
+        """Return the scores of one fitted model."""
+        fit = state.fits[i]
+        assert fit is not None
+        return np.asarray(self.members[i].scores(fit, X) * fit["scale"].item())
 
     def believed(self, state: MixtureState, X: ArrayLike) -> Array:
         """Return predictions in the user's units, or probabilities, by all, weighted."""

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from askone._common.arithmetic import log, logs, softmax
 from askone._common.types import Array
-from askone._common.validate import as_row
+from askone._common.validate import as_row, as_rows
 from askone.features.layout import RowLayout
 from askone.labels.classes import FiniteSpace
 from askone.learners.abilities import HasProbabilities, probabilities
+from askone.learners.margins import doubts
 from askone.learners.mixture.base import Mixture, MixtureState, Scored
 from askone.learners.mixture.bits import ClassBits
 from askone.learners.mixture.members import FittedMember
@@ -89,6 +90,16 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
     def probabilities(self, state: MixtureState, X: ArrayLike) -> Array:
         """Return p(y|x), by weight."""
         return self.believed(state, X)
+
+    def worth(self, state: MixtureState, X: ArrayLike) -> Array:
+        """See ``margins``: by whoever has the largest share, as somebody waits for the question."""
+        there, shares = self.shares(state)
+        leader = int(np.argmax(shares))
+        if leader == 0:
+            return super().worth(state, X)
+        i = there[leader - 1]
+        scores = self._scores_of(state, i, as_rows(X, self.columns))
+        return doubts(self.likelihood.probabilities(scores, softmax(state.heat[i])))
 
     def predict(self, state: MixtureState, X: ArrayLike) -> Array:
         space: FiniteSpace = self.base.space

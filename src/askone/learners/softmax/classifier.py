@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askone._common.arithmetic import log1p, logs, softmax
+from askone._common.arithmetic import logs, softmax
 from askone._common.compiled import dot, product, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
@@ -35,6 +35,7 @@ from askone.features.maps import FeatureMap
 from askone.labels.classes import FiniteSpace
 from askone.learners.abilities import AsksAt, AsksMany, HasProbabilities, Hindsight, StreamsForecasts
 from askone.learners.base import as_uniform, of_family
+from askone.learners.margins import doubts
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.one_label import are_last, in_turn, joined, said_before, together
 from askone.learners.softmax import _compiled
@@ -429,25 +430,13 @@ class SetLikelihoodLearner(
         return replace(state, evidence=_FADED * state.evidence, heard=heard)
 
     def worth(self, state: LikelihoodState, X: ArrayLike) -> Array:
-        """Return 1/2 log(1 + f d^T V d): what a set of half the mass would tell of the scores, whose variance is V.
+        """Return how small the margin between the two likeliest classes is (see ``margins``), by the preferred member.
 
-        The set is the likeliest classes, while their mass nears 1/2; V is that of the best member.
+        What an answer tells of the scores, 1/2 log(1 + f d^T V d), is a poor guide: it has no bound, and a bit has.
         """
-        Phi = self.features(as_rows(X, self.columns))
-        k = int(np.argmin(self._losses(state)))
-        variance = times(Phi * Phi, state.variance[:, k])
-        worth = np.empty(len(Phi))
-        for i, phi in enumerate(Phi):
-            p = self._mixture(state, self._seen(state, phi))
-            inside = self._inside(self._question(p, self._middle, 0))
-            a = min(max(dot(p, inside), 1e-12), 1.0 - 1e-12)
-            d = np.where(inside > 0, p / a, -p / (1.0 - a))
-            worth[i] = 0.5 * log1p(a * (1.0 - a) * dot(d * d, variance[i]))
-        return worth
-
-    @cached_property
-    def _middle(self) -> Array:
-        return np.full(self.width, 0.5)
+        k = self._preferred(state)
+        Z = self.features.times(as_rows(X, self.columns), np.ascontiguousarray(state.W[:, k]))
+        return doubts(self._tempered(state, k, Z))
 
     # -- the state as a value ---------------------------------------------------------------------
 

@@ -18,6 +18,8 @@ export function drawCloud(data, width) {
   return data.kind === "pair" ? drawPairs(data, width) : drawThresholds(data, width);
 }
 
+const cell = (value) => number(value, 4, "min2"); // 2024 may be a year
+
 /** x: a column of the row; y: the threshold asked; the line is what the model predicts now. */
 function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
   const height = Math.round(Math.min(600, Math.max(320, width * 1.08)));
@@ -26,7 +28,7 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
   const curve = [...(prediction ?? [])].sort(([a], [b]) => a - b);
   const { svg, box, x, y } = frame({
     width, height, top: narrow(width) ? 52 : 34,
-    x: { domain: extent(seen.map((point) => point.x)), label: axis.name, format: axis.kind === "order" ? count : undefined },
+    x: { domain: extent(seen.map((point) => point.x)), label: axis.name, format: axis.kind === "order" ? count : cell },
     y: { domain: extent([...seen.flatMap((point) => [point.low ?? point.y, point.high ?? point.y]), ...curve.map(([, value]) => value)]), label: withUnit("threshold asked", unit && `(${unit})`) },
   });
   const place = (point) => [x(point.x), y(point.y)];
@@ -47,7 +49,7 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
     entries.push([(point) => discs([point], 1.9, "prediction"), "prediction"]);
   }
   legend(svg, box.right, entries, legendAt(width));
-  const stops = seen.map((p) => ({ x: x(p.x), y: y(p.y), text: `question ${count(p.n)}: ${axis.name} ${number(p.x, 4)}, ${asked(p, unit)}: ${words[p.answer ? 0 : 1]}` }));
+  const stops = seen.map((p) => ({ x: x(p.x), y: y(p.y), text: `question ${count(p.n)}: ${axis.name} ${cell(p.x)}, ${asked(p, unit)}: ${words[p.answer ? 0 : 1]}` }));
   return { svg, box, stops };
 }
 

@@ -89,7 +89,7 @@ export function thumbnail({ image, key }) {
 
 /** What people see of a row: all its columns; a long text is folded, and opens whole. */
 function describe({ key, row: fields }) {
-  const rest = fields.filter((one) => String(one.value) !== key);
+  const rest = fields.filter((one) => ![key, ""].includes(String(one.value ?? "")));
   const short = rest.filter((one) => String(one.value).length <= LONG).map((one) => `${one.name} ${one.value}`).join(" · ");
   const long = rest.filter((one) => String(one.value).length > LONG);
   return [short, ...long.map((one) => el("details", {}, el("summary", { dir: "auto" }, `${String(one.value).slice(0, LONG)}…`), el("p", { class: "whole", dir: "auto" }, String(one.value))))];

@@ -44,7 +44,7 @@ export function askingStep(draft) {
       field({ label: "Private answers (ε)", path: "privacy.epsilon", hint: "Answers are flipped with 1/(1 + e^ε) before they are sent: ε = 1 costs 4.7 times the answers, 3 costs 1.2 times. Empty: they are sent as they are." }, numeral(privacy.epsilon, set(privacy, "epsilon"), { min: "0.1", max: "30", step: "any" })),
       field({ label: "Privacy of one person", path: "privacy.budget", hint: "Each answer costs ε; beyond this nothing more is asked. Empty: no limit." }, numeral(privacy.budget, set(privacy, "budget"), { min: "0", step: "any" }))),
     group("Order and cost",
-      field({ label: "Order of the rows", path: "ask.order", hint: "Uncertain first often needs fewer answers. In file order is for live streams: of a sorted file the first rows alone are learnt." }, choice(ask.order, [["random", "Random"], ["uncertain", "Uncertain first"], ["file", "In file order"]], set(ask, "order"))),
+      field({ label: "Order of the rows", path: "ask.order", hint: "Those that help most need far fewer answers. In file order is for live streams: of a sorted file the first rows alone are learnt." }, choice(ask.order, [["auto", "Those that help most"], ["random", "Random"], ["file", "In file order"]], set(ask, "order"))),
       field({ label: "Seconds per answer", path: "ask.seconds", hint: "For the forecast of hours." }, numeral(ask.seconds, set(ask, "seconds"), { min: "0.1" })),
       field({ label: "Price per answer", path: "ask.price", hint: "Empty: not counted." }, numeral(ask.price, set(ask, "price"), { min: "0" })),
       field({ label: "Currency", path: "ask.currency" }, text(ask.currency, set(ask, "currency"), { placeholder: "EUR", maxlength: "8" }))),

@@ -5,12 +5,12 @@ import { count, locale } from "./language.js";
 export { count };
 
 /** A number with about three digits, and all that stand before the point: 0.0412, 3.27, 412, 12,345. */
-export function number(value, digits = 3) {
+export function number(value, digits = 3, useGrouping = true) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.floor(Math.log10(Math.abs(value)));
   const decimals = Math.min(8, Math.max(0, digits - 1 - size));
-  return new Intl.NumberFormat(locale(), { maximumFractionDigits: decimals }).format(value);
+  return new Intl.NumberFormat(locale(), { maximumFractionDigits: decimals, useGrouping }).format(value);
 }
 
 /** The same, without more digits than that: 373,187 becomes 373,000. */
