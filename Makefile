@@ -10,17 +10,17 @@ BIN := $(VENV)/bin
 NUMERIC_TESTS ?= $(addprefix tests/,_common campaign/engine/test_measurement.py \
 	estimators/test_comparison.py features labels learners paper/figures session test_theory.py) \
 	src/askone/estimators src/askone/learners
-# Those that choose a processor themselves are the same there.
+# Those that choose a processor themselves are the same there, and so are simulations of learners whose every bit is.
 NUMERIC_LEAVES ?= $(patsubst %,'--deselect=tests/session/test_same_everywhere.py::test_questions_and_states_are_those_that_are_kept[%',haswell x86)
 # What any x86-64 has; where this is the machine's own, or unknown, OpenBLAS goes on with its own.
 CORETYPE ?= Prescott
 
-# One worker more than cores: many tests wait for a browser or a clock.  Files go in their order, so that those which take
-# minutes do not come last, when the other workers have nothing left.
+# One worker more than cores: many tests wait for a browser or a clock.  Files go in the order of tests/conftest.py, so that those which
+# take minutes do not come last, when the other workers have nothing left.
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-privacy bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean
+.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-privacy bench-rows bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean bench-thresholds types imports weaknesses bench-rankings
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo $(addprefix --port ,$(PORT))
@@ -29,7 +29,7 @@ test: $(VENV)/.tested check
 	$(PYTEST)
 
 test-numeric: $(VENV)/.tested
-	OPENBLAS_CORETYPE=$(CORETYPE) NUMBA_CPU_NAME=generic $(PYTEST) $(NUMERIC_LEAVES) $(NUMERIC_TESTS)
+	OPENBLAS_CORETYPE=$(CORETYPE) NUMBA_CPU_NAME=generic $(PYTEST) -m "not seeded" $(NUMERIC_LEAVES) $(NUMERIC_TESTS)
 
 # The documents as a site, in site/; a link that leads nowhere is an error.
 docs: $(VENV)/.documented
@@ -40,9 +40,15 @@ docs: $(VENV)/.documented
 pictures: $(VENV)/.tested
 	$(BIN)/python docs/_site/pictures.py
 
-check: lint
+check: lint types imports weaknesses
+
+types: $(VENV)/.tested
 	$(BIN)/mypy
+
+imports: $(VENV)/.tested
 	$(BIN)/lint-imports --no-cache
+
+weaknesses: $(VENV)/.tested
 	$(BIN)/bandit -q -c pyproject.toml -r src
 
 lint: $(VENV)/.tested
@@ -67,8 +73,17 @@ bench-data: $(VENV)/.tested
 bench-people: $(VENV)/.tested
 	$(BIN)/python benchmarks/people.py $(ARGUMENTS)
 
+bench-rows: $(VENV)/.tested
+	$(BIN)/python benchmarks/rows.py $(ARGUMENTS)
+
 bench-privacy: $(VENV)/.tested
 	$(BIN)/python benchmarks/privacy.py $(ARGUMENTS)
+
+bench-thresholds: $(VENV)/.tested
+	$(BIN)/python benchmarks/thresholds.py $(ARGUMENTS)
+
+bench-rankings: $(VENV)/.tested
+	$(BIN)/python benchmarks/rankings.py $(ARGUMENTS)
 
 bench-paper: $(VENV)/.installed
 	$(BIN)/python benchmarks/paper.py $(ARGUMENTS)
@@ -94,16 +109,20 @@ bench-trust: $(VENV)/.tested
 bench-server: $(VENV)/.tested
 	$(BIN)/python benchmarks/server.py $(ARGUMENTS)
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "askone needs Python 3.11 or newer; set PYTHON=")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[server]'
 	touch $@
 
-$(VENV)/.tested: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[server,postgres,dev]' $(TORCH)
+# All at once.  Modules are compiled when they are first imported: of most that tests need, few ever are.
+$(VENV)/.tested: pyproject.toml | $(VENV)/.made
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[server,postgres,dev]' $(TORCH)
 	$(MAKE) --no-print-directory browser
-	touch $@
+	touch $(VENV)/.installed $@
 
 $(VENV)/.documented: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[server,docs]'

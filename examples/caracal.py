@@ -18,9 +18,9 @@ ATTRIBUTES = {
 ANIMALS = ["cat", "lion", "tiger", "caracal", "great horned owl", "araucana chicken", "goldfish", "camel"]
 
 rng = np.random.default_rng(0)
-photographs = rng.normal(size=(4000, 4))  # stand-ins for image features
+photographs = rng.normal(size=(2500, 4))  # stand-ins for image features
 centres = 2.5 * rng.normal(size=(8, 4))
-species = rng.integers(8, size=4000)
+species = rng.integers(8, size=2500)
 photographs += centres[species]
 names = np.array(ANIMALS)[species]
 
@@ -29,11 +29,11 @@ print("What is asked:")
 for question in dict.fromkeys(map(str, model.ask(photographs[:200]))):
     print("  ", question)
 
-model = askone.OneBitClassifier(ANIMALS, attributes=ATTRIBUTES, random_state=0).fit(photographs[:3000], names[:3000])
+model = askone.OneBitClassifier(ANIMALS, attributes=ATTRIBUTES, random_state=0).fit(photographs[:1500], names[:1500])
 print(
-    f"After one such question about each of 3000 photographs: {model.score(photographs[3000:], names[3000:]):.1%} right"
+    f"After one such question about each of 1500 photographs: {model.score(photographs[1500:], names[1500:]):.1%} right"
 )
-caracals = photographs[3000:][names[3000:] == "caracal"]
+caracals = photographs[1500:][names[1500:] == "caracal"]
 print(f"Caracals found: {np.mean(model.predict(caracals) == 'caracal'):.1%}, and nobody was asked for one")
 
 # Attributes that leave two animals alike are refused, and which:
@@ -45,5 +45,5 @@ except askone.AskoneError as error:
 # Any sets may be named instead; or none larger than so many classes:
 pairs = [[a, b] for i, a in enumerate(ANIMALS) for b in ANIMALS[i + 1 :]]
 for title, options in (("pairs only", {"sets": pairs}), ("one animal at a time", {"max_set_size": 1})):
-    other = askone.OneBitClassifier(ANIMALS, random_state=0, **options).fit(photographs[:1500], names[:1500])
-    print(f"{title}, 1500 questions: {other.score(photographs[3000:], names[3000:]):.1%} right")
+    other = askone.OneBitClassifier(ANIMALS, random_state=0, **options).fit(photographs[:700], names[:700])
+    print(f"{title}, 700 questions: {other.score(photographs[1500:], names[1500:]):.1%} right")

@@ -12,7 +12,7 @@ import askone
 from askone.learners.paper.equilibrium import equilibrium
 
 X, y = load_digits(return_X_y=True)
-train, test = slice(0, 1200), slice(1200, None)
+train, test = slice(0, 800), slice(800, None)
 
 print(f"{'strategy':22s} questions  right")
 STRATEGIES = {
@@ -28,7 +28,7 @@ STRATEGIES = {
     "full": askone.SGD(questions="full"),
 }
 for name, learner in STRATEGIES.items():
-    model = askone.OneBitClassifier(learner=learner, budget=1200, random_state=0)
+    model = askone.OneBitClassifier(learner=learner, budget=800, random_state=0)
     model.fit(X[train], y[train])
     print(f"{name:22s} {model.stream_.asked:9d}  {model.score(X[test], y[test]):.1%}")
 

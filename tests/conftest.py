@@ -18,6 +18,15 @@ __all__ = ["any_store", "here", "postgres", "postgres_url", "store", "store_url"
 ROOT = Path(__file__).resolve().parents[1]
 
 
+# Files that take minutes: begun last, they would be waited for while the other workers have nothing left.
+LONG = ("tests/benchmarks/test_quick.py", "tests/test_real_data.py", "tests/test_examples.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest; all others keep their order."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
 @pytest.fixture(scope="session")
 def data_directory() -> Path:
     """The real data: ASKONE_DATA, or ../shared/data where it exists."""

@@ -27,7 +27,7 @@ from askone.estimators import model_file
 from askone.labels.losses import Median
 from askone.paper import strategies
 from askone.questions.between import Between
-from askone.questions.comparison import BestOf, PairSum, Prefer
+from askone.questions.comparison import BestOf, PairSum, Prefer, PreferOrTie
 from askone.questions.registry import FAMILIES
 from askone.questions.slope import Slope
 from askone.questions.subset import Subset
@@ -97,6 +97,7 @@ def test_questions_of_every_family_are_read_by_whoever_loaded_none():
         Between(310.0, 390.0),
         Subset(("a", "b")),
         Prefer("a", "b"),
+        PreferOrTie("a", "b"),
         BestOf(("a", "b", "c")),
         PairSum(("a", "b", "c"), (1.0, -1.0, 1.0), 0.0),
         Slope(Median(), at=(0.0,), weights=(1.0,), level=0.5, direction=(1.0,)),

@@ -23,6 +23,9 @@ ENDS = {
     "data": "| seven classes (made) |",
     "people": "How the crowd is made",
     "privacy": "How the problems are made",
+    "rankings": "How the comparisons are made",
+    "rows": "| a step |",
+    "thresholds": "| metabolic, beta 2 | askone |",
     "server": "No fault was found.",
     "trust": "## ",
     "drill": "Everybody was served.",
@@ -42,6 +45,7 @@ NEEDS = {
     "drill": "uvicorn",
     "efficiency": "matplotlib",
     "data": "lightgbm",
+    "rankings": "choix",
 }
 
 

@@ -57,7 +57,7 @@ def test_all_calls_take_frames_rows_and_dictionaries():
     for question in model.ask(FRAME[21:24]):
         model.tell(question, False)
     question, place = model.ask_from(FRAME[30:], keys=range(30, N))
-    assert place == 0
+    assert 0 <= place < N - 30
     again = saved(model.tell(question, True))
     for call in ("predict", "predict_interval"):
         first, second = (np.asarray(getattr(one, call)(FRAME)) for one in (model, again))

@@ -238,6 +238,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.seeded
 @pytest.mark.parametrize(("law", "center", "spread"), LAWS)
 @pytest.mark.parametrize(("batch", "flip"), [(1, 0.0), (20, 0.0), (1, 0.05)])
 def test_a_range_is_found_by_questions(law, center, spread, batch, flip):

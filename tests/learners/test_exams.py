@@ -25,6 +25,7 @@ def mean_score(loss, predicted, y, wide):
     return np.array([np.mean([score(one, k) for one in v]) for k in range(len(predicted))])
 
 
+@pytest.mark.seeded
 @pytest.mark.parametrize("loss", [Median(), Squared(), Quantile(0.8), Huber(0.3), LogCosh(0.2)])
 @pytest.mark.parametrize("y", [-0.63, 0.41])
 def test_scores_of_numbers_are_unbiased(loss, y):
@@ -90,6 +91,7 @@ def test_orders_by_counting():
     assert mean == pytest.approx((space.embed(predicted) != space.embed([y])).mean(axis=1))
 
 
+@pytest.mark.seeded
 def test_intervals_of_exam_bits_cover():
     """95 % of intervals hold the risk and the difference: 200 repetitions of 150 bits, bound of four errors."""
     rng, hits = np.random.default_rng(0), np.zeros(3)

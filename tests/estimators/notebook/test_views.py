@@ -97,7 +97,7 @@ def test_the_curve_of_a_fit_is_against_labels_and_changes_nothing():
     found = classes()
     assert found.learning_curve().points[-1][1] == np.mean(found.predict(X) != np.where(Y > 0, "up", "down"))
     assert str(found.learning_curve()).startswith("share of wrong classes: ")
-    chosen = askone.OneBitRegressor(-4, 4, random_state=0, select="uncertain").fit(X[:20], Y[:20])
+    chosen = askone.OneBitRegressor(-4, 4, random_state=0, select="auto").fit(X[:20], Y[:20])
     assert chosen.learning_curve().points[-1][0] == 20
 
 

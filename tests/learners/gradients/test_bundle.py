@@ -45,6 +45,7 @@ FRUIT = Real(
 # -- answers in words -----------------------------------------------------------------------------
 
 
+@pytest.mark.seeded
 def test_one_product_priced():
     space = Real(0, 100, unit="€", wording="Would you buy it for {threshold}?", answers=BOUGHT)
     stream = Stream(SGDLearner(space, MODELS["linear"]))
@@ -293,6 +294,7 @@ def test_the_minimisers_are_the_mean_and_the_bundles_medians():
     assert excess(found["median"]) < 0.25 * excess(y.mean(axis=0))
 
 
+@pytest.mark.seeded
 def test_the_estimator_asks_about_bundles(tmp_path):
     X = small_rows(3000)
     y = np.column_stack([5 + X[:, 0], 20 + 4 * X[:, 1]])

@@ -22,6 +22,7 @@ from askone.learners.gradients import (
 WEAK = [key for key, cls in PAIRS.items() if issubclass(cls, WeakGradient) and cls.unbiased]
 
 
+@pytest.mark.seeded
 @pytest.mark.parametrize("outputs", [1, 2, 3, 10])
 @pytest.mark.parametrize(("loss", "family"), WEAK)
 def test_every_pair_in_the_registry_is_unbiased(loss, family, outputs):
@@ -32,6 +33,7 @@ def test_every_pair_in_the_registry_is_unbiased(loss, family, outputs):
     check_gradient_unbiased(pair(LOSSES[loss](), family, outputs), outputs)
 
 
+@pytest.mark.seeded
 @pytest.mark.parametrize(
     ("gradient", "outputs"),
     [

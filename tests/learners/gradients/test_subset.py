@@ -152,6 +152,7 @@ def test_several_directions_are_averaged_whatever_their_bits():
             assert mean == pytest.approx(np.mean(parts, axis=0), abs=1e-10)
 
 
+@pytest.mark.seeded
 def test_ten_classes_by_monte_carlo():
     space = Classes(tuple(range(10)))
     strategy = Sphere(space)
@@ -290,6 +291,7 @@ def test_the_median_keeps_the_order_where_coordinates_do_not():
     assert not strategy.unbiased
 
 
+@pytest.mark.seeded
 @pytest.mark.parametrize("strategy", ["sphere", "singletons"])
 def test_the_stream_finds_the_geometric_median(strategy):
     """Five streams: the mean lies within five of its standard errors, and they are small."""
@@ -367,6 +369,7 @@ def test_proposition_3_with_an_argmax():
             assert equilibrium(p, np.eye(K)).v == pytest.approx(np.eye(K)[p.argmax()], abs=1e-7)
 
 
+@pytest.mark.seeded
 def test_the_players_find_the_equilibrium():
     """One context, five games of 4000 bits: the value -.1 and both strategies, within their noise."""
     p, T, games = np.array([0.4, 0.3, 0.3]), 4000, 5

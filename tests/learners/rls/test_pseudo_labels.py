@@ -166,6 +166,7 @@ def test_half_cauchy_thresholds_are_unbiased(spread):
     check_gradient_unbiased(HalfCauchy(spread=spread))
 
 
+@pytest.mark.seeded
 def test_half_cauchy_thresholds_are_unbiased_for_several_outputs():
     check_gradient_unbiased(HalfCauchy(spread=0.7), outputs=2)
 

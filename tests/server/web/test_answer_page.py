@@ -15,18 +15,6 @@ from pages import CORPUS, Reply, Site, barriers, faults, opened, refused
 SHOWN = "#ask:not([hidden])"
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Site]:
-    with Site() as found:
-        yield found
-
-
-@pytest.fixture
-def site(shared: Site) -> Site:
-    shared.reset()
-    return shared
-
-
 @pytest.fixture
 def campaign(site: Site) -> Campaign:
     return Campaign(site)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +11,9 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra server")
 
-from journeys import House, eventually, flats, house, killing
+from journeys import House, eventually, flats
 
 NAME = "rents"
-
-
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Any]:
-    with killing.Nursery() as found:
-        yield found
-
-
-@pytest.fixture
-def place(browser: Any, nursery: Any, tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path, nursery) as found:
-        yield found
-        found.check()
 
 
 def set_up(place: House, page: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -72,18 +72,6 @@ SWIPE = """([from, to]) => {
 }"""
 COUNTS = [0, 1, 2, 3, 10, 11, 99, 100, 101, 102, 103, 1000, 1_000_000]
 DIGITS = str.maketrans("٠١٢٣٤٥٦٧٨٩٬٫", "0123456789,.")
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Site]:
-    with Site() as found:
-        yield found
-
-
-@pytest.fixture
-def site(shared: Site) -> Site:
-    shared.reset()
-    return shared
 
 
 @pytest.fixture(scope="module")

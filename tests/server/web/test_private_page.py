@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ pytest.importorskip("uvicorn", reason="needs the extra server")
 
 from answering import API, Campaign
 from askone.checks import check_private
-from journeys import House, eventually, house, killing
+from journeys import House, eventually
 from pages import Site, faults, opened, refused
 
 DRAWS = 40_000
@@ -30,20 +29,8 @@ FLIPPED, AS_IT_IS = 0, 2**32 - 1
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Site]:
-    with Site() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
 def tab(browser: Any) -> Any:
     return opened(browser)
-
-
-@pytest.fixture
-def site(shared: Site) -> Site:
-    shared.reset()
-    return shared
 
 
 @pytest.fixture
@@ -179,19 +166,6 @@ def test_a_campaign_that_is_not_private_is_as_it_was(tab: Any, site: Site) -> No
 # ---- the real server ----
 
 
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Any]:
-    with killing.Nursery() as found:
-        yield found
-
-
-@pytest.fixture
-def place(browser: Any, nursery: Any, tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path, nursery) as found:
-        yield found
-        found.check()
-
-
 def test_a_private_campaign_on_the_real_server(place: House, browser: Any) -> None:
     """From the consent to the last of three answers; the log has what crossed the wire, in whole minutes."""
     page, sent = place.page(browser), []
@@ -207,7 +181,7 @@ def test_a_private_campaign_on_the_real_server(place: House, browser: Any) -> No
     }  # fmt: skip
     make = """async (settings) => {
       const { post } = await import("/static/shared/api.js");
-      return post("/campaigns", { settings, upload: null, name: "drinks" });
+      return post("/campaigns", { settings, upload: null, name: "drinks" }, { patience: 120_000 });
     }"""
     page.evaluate(make, settings)
     page.goto(place.url + "/answer/drinks")
