@@ -237,8 +237,15 @@ def softmax(x: Array) -> Array:
     >>> softmax(np.zeros(2)).tolist()
     [0.5, 0.5]
     """
-    out = exps(x - x.max())
-    return out / total(out)
+    out, top = np.empty(x.shape[0]), x[0]
+    for i in range(1, x.shape[0]):  # by hand: numba takes a second to compile max()
+        top = max(top, x[i])
+    for i in range(x.shape[0]):
+        out[i] = exp(x[i] - top)
+    scale = total(out)
+    for i in range(x.shape[0]):
+        out[i] /= scale
+    return out
 
 
 @jit

@@ -49,6 +49,15 @@ def jit(function: Callable[..., R]) -> Callable[..., R]:
     return found
 
 
+def is_kept(function: Callable[..., Any]) -> bool:
+    """Return whether code of a compiled function is kept for this processor, for some signature."""
+    if numba.config.DISABLE_JIT:
+        return True
+    dispatcher: Any = function
+    processor = dispatcher.targetctx.codegen().magic_tuple()
+    return any(key[1] == processor for key in dispatcher._cache._cache_file._load_index())
+
+
 def _lanes(a: Array, b: Array) -> float:
     """Return <a, b> as eight sums, of every eighth product, added in halves; what is left over comes last."""
     whole, sums = len(a) - len(a) % _LANES, [0.0] * _LANES

@@ -28,6 +28,7 @@ else:
 CAMPAIGNS = {
     **{name: name for name in ("new", "simulate", "serve", "status", "estimate", "export", "predict", "users")},
     "demo": "demo.run",
+    "compile": "compile",
     **dict.fromkeys(("delete", "pause", "resume", "invite", "people"), "manage"),
     "decide": "decide",
     **dict.fromkeys(("label", "answer"), "answering"),

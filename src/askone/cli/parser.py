@@ -19,6 +19,7 @@ def add_commands(commands: _Parsers) -> None:
     demo.add_argument("--headless", action="store_true", help="no server: a simulated campaign in this terminal")
     demo.add_argument("--answers", type=int, help="of each simulated person at most; headless: in all")
     demo.add_argument("--seconds-per-answer", type=float, default=1.5, help="of a simulated person (default: 1.5)")
+    commands.add_parser("compile", help="compile what learns, ahead of the first question (askone serve does it too)")
     _add_new(_with_store(commands, "new", "make a campaign from a table or a TOML file"))
     _add_serve(_with_store(commands, "serve", "serve campaigns to browsers"))
     simulate = commands.add_parser("simulate", help="forecast what a campaign will cost and how well it will learn")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from askone.cli.compile import compiling
 from askone.cli.console import say
 from askone.cli.files import store_url
 from askone.encoding.embedders import name_embedder
@@ -32,4 +33,5 @@ def run_serve(chosen: argparse.Namespace, console: Console) -> int:
         access_log=chosen.access_log,
         embedders=tuple(chosen.embedder),
     )
-    return serve(store_url(chosen.store), config, partial(say, console))
+    with compiling():
+        return serve(store_url(chosen.store), config, partial(say, console))

@@ -17,7 +17,8 @@ from rich.console import Console
 
 from askone._common.validate import as_count, as_number
 from askone.cli import console as printing
-from askone.cli.demo.annotators import Crowd, SimulatedPerson, make, play
+from askone.cli.compile import compile_ahead
+from askone.cli.demo.annotators import Crowd, SimulatedPerson, make
 from askone.cli.demo.headless import headless
 from askone.cli.demo.tasks import FLIP, DemoTask, Flipping, digits, drinks, flats
 from askone.errors import InvalidArgument
@@ -72,7 +73,7 @@ def run(demo: Demo, say: Callable[[str], None] = print) -> int:
         url = demo.store or str(Path(folder) / "askone.db")
         say("Making three campaigns: handwritten digits, prices of flats, favourite drinks …")
         tasks = [digits(Path(folder), demo.digits), flats(Path(folder), demo.flats), drinks()]
-        warm_up()
+        compile_ahead()
         with open_store(url) as store:
             make_missing(store, tasks)
             crowd = Crowd(hired(store, tasks, demo), demo.answers, demo.seconds, store)
@@ -103,15 +104,6 @@ def _listening(demo: Demo) -> ServerConfig:
             raise
         return replace(usual, port=0)
     return usual
-
-
-def warm_up() -> None:
-    """Answer a little in small copies, so that all is compiled before somebody waits."""
-    with tempfile.TemporaryDirectory(prefix="askone-demo-") as folder:
-        for task in (digits(Path(folder), 40), flats(Path(folder), 60), drinks()):
-            with open_store("memory:") as store:
-                for _ in play(make(store, task, 0.0), task.knowledge, ("ann", "bob", "cid", "dan"), 24):
-                    pass
 
 
 def make_missing(store: Store, tasks: list[DemoTask]) -> None:

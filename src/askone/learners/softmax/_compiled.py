@@ -140,9 +140,7 @@ def step_once(
     """
     K, m = Z.shape[1], Z.shape[2]
     G, F, D = np.empty((1, K, m)), np.empty((1, K)), np.empty((1, K, m))
-    cells = np.empty((1, m))
-    cells[0] = cell
-    bit_terms(Z, cells, G, F, D, np.zeros(K))
+    bit_terms(Z, cell.reshape(1, m), G, F, D, np.zeros(K))
     p, width = W.shape
     v, g = np.zeros(width), np.empty(width)
     for i in range(p):
