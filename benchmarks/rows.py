@@ -1,4 +1,4 @@
-"""Which row is asked about: rows chosen by ``select="auto"`` against the same rows by lot.
+"""Which row is asked about, and what the graph of the rows teaches: all defaults against rows by lot, and no graph.
 
     python benchmarks/rows.py [--seeds N]
     python benchmarks/rows.py --quick      some seconds: one short task; prints and writes nothing
@@ -33,6 +33,17 @@ Array = NDArray[Any]
 HERE = Path(__file__).parent
 LOOKS = (100, 200, 300, 500)
 _TEST = 2000  # held-out rows at most
+_FIRST = 100  # seeds before it were looked at while the rules were made
+WAYS = {
+    "classes": {
+        "by lot, without the graph": ("stream", False),
+        "by lot": ("stream", True),
+        "chosen, without the graph": ("auto", False),
+        "chosen": ("auto", True),
+    },
+    "numbers": {"by lot": ("stream", True), "chosen": ("auto", True)},
+}
+"""How rows are selected, and whether their graph is among the models of classes."""
 
 
 def tables(seed: int) -> Iterator[tuple[str, str, Array, Array]]:
@@ -66,14 +77,17 @@ def drawn(kind: str, name: str, seed: int) -> tuple[Array, Array, Array, Array]:
     return X[train], y[train], X[test], y[test]
 
 
-def run(kind: str, name: str, select: str, seed: int, looks: Sequence[int]) -> dict[int, float]:
+def run(kind: str, name: str, way: str, seed: int, looks: Sequence[int]) -> dict[int, float]:
     """Return the error after so many questions."""
     X, y, held, truth = drawn(kind, name, seed)
+    select, graph = WAYS[kind][way]
+    options: dict[str, Any] = {"select": select, "keep_log": False, "random_state": seed}
     if kind == "classes":
-        model: Any = askone.OneBitClassifier(sorted(set(y.tolist())), select=select, keep_log=False, random_state=seed)
+        learner = askone.SetLikelihood(graph=graph)
+        model: Any = askone.OneBitClassifier(sorted(set(y.tolist())), learner=learner, **options)
     else:
         low, high = float(np.quantile(y, 0.001)), float(np.quantile(y, 0.999))
-        model = askone.OneBitRegressor(low, high, select=select, keep_log=False, random_state=seed)
+        model = askone.OneBitRegressor(low, high, **options)
     model.start(X)
     plain, found = np.abs(truth - np.median(y)).mean() if kind == "numbers" else 1.0, {}
     for asked in range(1, min(max(looks), len(X)) + 1):
@@ -86,32 +100,34 @@ def run(kind: str, name: str, select: str, seed: int, looks: Sequence[int]) -> d
     return found
 
 
-def measured(kind: str, name: str, seeds: int, looks: Sequence[int], jobs: int) -> dict[str, list[dict[int, float]]]:
-    """Return the errors of both ways, seed by seed."""
-    ways = [(way, seed) for way in ("stream", "auto") for seed in range(seeds)]
-    found = Parallel(jobs)(delayed(run)(kind, name, way, seed, looks) for way, seed in ways)
-    return {way: [one for (w, _), one in zip(ways, found, strict=True) if w == way] for way in ("stream", "auto")}
+Found = dict[str, list[dict[int, float]]]
+"""The errors of each way, seed by seed."""
 
 
-def lines(kind: str, found: dict[str, dict[str, list[dict[int, float]]]], looks: Sequence[int]) -> list[str]:
-    """Return the page's table of one kind: by lot, chosen, and the paired difference with its standard error."""
+def measured(kind: str, name: str, seeds: int, looks: Sequence[int], jobs: int) -> Found:
+    """Return the errors of each way, seed by seed."""
+    runs = [(way, seed) for way in WAYS[kind] for seed in range(_FIRST, _FIRST + seeds)]
+    found = Parallel(jobs)(delayed(run)(kind, name, way, seed, looks) for way, seed in runs)
+    return {way: [one for (w, _), one in zip(runs, found, strict=True) if w == way] for way in WAYS[kind]}
+
+
+def lines(kind: str, found: dict[str, Found], looks: Sequence[int]) -> list[str]:
+    """Return the page's table of one kind: means, and of the last way the paired difference to the first."""
     times, digits = (100.0, 1) if kind == "classes" else (1.0, 3)
-    head = " | ".join(f"{look}: by lot | chosen | difference" for look in looks)
-    table = [f"| {kind} | {head} |", "|---|" + "---:|---:|---:|" * len(looks)]
+    first, *_, last = WAYS[kind]
+    head = f"| {kind} | rows | " + " | ".join(map(str, looks)) + " |"
+    table = [head, "|---|---|" + "---:|" * len(looks)]
     for name, ways in found.items():
-        cells = []
-        for look in looks:
-            pairs = [
-                (a[look], b[look]) for a, b in zip(ways["stream"], ways["auto"], strict=True) if look in a and look in b
-            ]
-            if not pairs:
-                cells += ["", "", ""]
-                continue
-            lot, chosen = (times * np.array(one) for one in zip(*pairs, strict=True))
-            error = (chosen - lot).std(ddof=1) / np.sqrt(len(pairs)) if len(pairs) > 1 else float("nan")
-            cells += [f"{lot.mean():.{digits}f}", f"{chosen.mean():.{digits}f}"]
-            cells += [f"{(chosen - lot).mean():+.{digits}f} ± {error:.{digits}f}"]
-        table.append(f"| {name} | " + " | ".join(cells) + " |")
+        for way, runs in ways.items():
+            cells = []
+            for look in looks:
+                errors = times * np.array([one[look] for one in runs if look in one])
+                said = f"{errors.mean():.{digits}f}" if len(errors) else ""
+                if way == last and len(errors) > 1:
+                    apart = errors - times * np.array([one[look] for one in ways[first] if look in one])
+                    said += f" ({apart.mean():+.{digits}f} ± {apart.std(ddof=1) / np.sqrt(len(apart)):.{digits}f})"
+                cells.append(said)
+            table.append(f"| {name if way == first else ''} | {way} | " + " | ".join(cells) + " |")
     return table
 
 
@@ -132,11 +148,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for kind, name in names:
         found[kind][name] = measured(kind, name, seeds, looks, 1 if given.quick else os.cpu_count() or 1)
         print(*lines(kind, {name: found[kind][name]}, looks)[2:], sep="\n", flush=True)
-    taken = f"means of {seeds} seeds and standard errors of the paired differences: {taken_with(machine())}."
+    taken = f"means of {seeds} seeds: {taken_with(machine())}."
     page = [
-        "# Which row to ask about", "",
-        'Rows chosen by `select="auto"` against the same rows by lot (`make bench-rows`); one question about a row, '
-        f"every default; {taken}", "", "Classes: error in %.", "",
+        "# Which row to ask about, and what its neighbours teach", "",
+        'Rows chosen by `select="auto"` against the same rows by lot, and, for classes, with '
+        "[the graph of the rows](learners.md#the-graph-of-the-rows) among the models and without (`make bench-rows`); "
+        "one question about a row, every other default.  In brackets: the difference to the first line, seed by seed, "
+        f"and its standard error; {taken}", "", "Classes: error in %, after so many questions.", "",
         *lines("classes", found["classes"], looks), "",
         "Numbers: mean absolute error over that of the median of all labels.", "",
         *lines("numbers", found["numbers"], looks), "",

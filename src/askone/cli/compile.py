@@ -55,7 +55,7 @@ def is_compiled() -> bool:
 def compile_ahead() -> None:
     """Answer a little in small campaigns of each kind: what a question needs is then compiled."""
     with tempfile.TemporaryDirectory(prefix="askone-compile-") as folder:
-        for task in (tasks.digits(Path(folder), 40), tasks.flats(Path(folder), 60), tasks.drinks()):
+        for task in (tasks.digits(Path(folder), 80), tasks.flats(Path(folder), 60), tasks.drinks()):
             with stores.open_store("memory:") as store:
                 campaign = annotators.make(store, task, 0.0)
                 for _ in annotators.play(campaign, task.knowledge, ("ann", "bob", "cid", "dan"), 24):

@@ -27,7 +27,7 @@ from askone.errors import InvalidArgument, InvalidFile
 from askone.estimators.learner_choices.defaults import Filters, SetLikelihood, Thurstone
 from askone.estimators.learner_choices.gradients import SGD, Ellipsoid, Game, GenericScheme, RecursiveLeastSquares
 from askone.estimators.learner_choices.repeated import Bisection, Remembering
-from askone.features import kernels, maps, scaling
+from askone.features import graph, kernels, maps, scaling
 from askone.features.layout import RowLayout
 from askone.labels import classes, losses
 from askone.labels.number import Real
@@ -86,7 +86,16 @@ ENCODER = "encoder.json"
 _SMALLEST, _RATIO = 256 << 20, 20
 """Bytes that any model may take, and how many times as many as its file has a larger one may."""
 _LIMITS = ArchiveLimits(members=100_000, ratio=math.inf)
-_SMALL = (scaling.Scaler, RowLayout, maps.Front, maps.Intercept, maps.Linear, maps.Nystroem, maps.Fourier)
+_SMALL = (
+    scaling.Scaler,
+    RowLayout,
+    maps.Front,
+    maps.Intercept,
+    maps.Linear,
+    maps.Nystroem,
+    maps.Fourier,
+    graph.NeighbourGraph,
+)
 _MODELS = (
     FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, Forgetting, PairBank,
     StepSearch, NumberMixture, ClassMixture, TreeMember, LinearMember, CrowdLearner,

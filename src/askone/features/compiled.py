@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from askone._common.arithmetic import exp
@@ -93,3 +95,34 @@ def laplacian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
                 out[i, j] += abs(x - Z[k, j])
         for j in range(p):
             out[i, j] = exp(-out[i, j] / bandwidth)
+
+
+@jit
+def neighbours(X: Array, Z: Array, z2: Array, spread: Array, values: Array, k: int) -> Array:
+    """Return sum_j w_ij values_j over the k nearest of the points Z (d x n), w_ij = exp(-d_ij^2 / (s_i s_j)).
+
+    s_i is the distance to the k-th, s_j = ``spread``; of equal distances the first counts.
+    """
+    n, p = X.shape[0], Z.shape[1]
+    k = min(k, p)
+    out, apart, x2 = np.zeros((n, values.shape[1])), np.zeros((n, p)), paired_dots(X, X)
+    add_product(X, Z, apart)
+    near, least = np.empty(k, dtype=np.int64), np.empty(k)
+    for i in range(n):
+        held = 0
+        for j in range(p):
+            d2 = max(x2[i] + z2[j] - 2.0 * apart[i, j], 0.0)
+            if held == k and d2 >= least[k - 1]:
+                continue
+            place = held if held < k else k - 1
+            while place > 0 and least[place - 1] > d2:
+                least[place], near[place] = least[place - 1], near[place - 1]
+                place -= 1
+            least[place], near[place] = d2, j
+            held = min(held + 1, k)
+        own = max(math.sqrt(least[k - 1]), 1e-12)
+        for h in range(k):
+            w = exp(-least[h] / (own * spread[near[h]]))
+            for c in range(values.shape[1]):
+                out[i, c] += w * values[near[h], c]
+    return out

@@ -9,7 +9,9 @@ from typing import Any, ClassVar, final
 from askone._common.validate import as_choice, as_number
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.learner_choices.base import FeatureChoice, Setup, calibrated, need_range
-from askone.features.maps import Intercept
+from askone.features.graph import FEWEST, NODES, NeighbourGraph, distinct
+from askone.features.kernels import median_distance
+from askone.features.maps import FeatureMap, Front, Intercept, Nystroem
 from askone.learners.base import Learner
 from askone.learners.contest import Contest
 from askone.learners.forgetting import Forgetting
@@ -34,6 +36,7 @@ _ROOM = (20_000_000, 40_000_000)  # numbers beyond which banks have one prior sc
 _NUMBERS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _CLASSES = (0.4, 0.8, 0.15)
 _ORDERS = (0.35, 0.7, 1.4)
+_BESIDE = 100  # components of the kernel beside the features of a graph
 
 _TABLE = (2, 128)  # columns of tables beside which trees are fitted: in wider ones they take long, and seldom win
 _WIDE = 33  # columns from which on lines are: a bank has a line of its own
@@ -154,9 +157,13 @@ class SetLikelihood(FeatureChoice):
     fitted : bool
         Whether trees and lines learn beside (see ``ClassMixture``), where model, kernel and bandwidth are left to it,
         and rows have two columns or more.
+    graph : bool
+        Whether the graph of the rows that are shown is among them, too (see ``NeighbourGraph``): of 60 different rows
+        or more; of more than 4,000, so many by lot are its nodes.
     """
 
     fitted: bool = True
+    graph: bool = True
     forecasts: ClassVar[bool] = True
     small_sets: ClassVar[bool] = True
 
@@ -168,7 +175,9 @@ class SetLikelihood(FeatureChoice):
         if self.model == "auto" and self.kernel != "linear":
             if self.bandwidth is None:
                 beside = members(self, setup)
-                linear, *kernels = self._maps(setup.front() if beside else setup, _CLASSES)
+                inner = setup.front() if beside else setup
+                linear, *kernels = self._maps(inner, _CLASSES)
+                kernels += self._graph(inner)
                 each = [SetLikelihoodLearner(setup.space, features, setup.flip) for features in (*kernels, linear)]
                 base = Forgetting(Contest(tuple(each), quick=(len(kernels),)))
                 return ClassMixture(base, beside, setup.row_layout, setup.flip) if beside else base
@@ -176,6 +185,19 @@ class SetLikelihood(FeatureChoice):
                 return replace(self, model="fourier")._alone(setup)
         features = self._features(setup, linear=setup.rows is None)
         return Forgetting(SetLikelihoodLearner(setup.space, features, setup.flip))
+
+    def _graph(self, setup: Setup) -> list[FeatureMap]:
+        """Return the features of the graph of rows, if they were shown and are enough."""
+        if not isinstance(self.graph, bool):
+            raise InvalidArgument("graph", "True or False", repr(self.graph))
+        front = setup.front()
+        rows, scaler = front.rows, front.scaler
+        if not self.graph or rows is None or front.columns < 2 or len(distinct(scaler, rows[: 4 * NODES])) < FEWEST:
+            return []
+        width = _CLASSES[0] * median_distance(scaler(rows), self.kernel)
+        beside = Nystroem.from_rows(rows, _BESIDE, self.kernel, width, scaler=scaler, seed=setup.seed)
+        graph = NeighbourGraph.from_rows(rows, beside, scaler=scaler, seed=setup.seed)
+        return [graph if front is setup else Front(graph, setup.columns)]
 
 
 @final
