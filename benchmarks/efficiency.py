@@ -28,7 +28,7 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ[
 
 from efficiency_jobs import fingerprints, measure
 from efficiency_page import page, row_of, table
-from efficiency_plots import draw_tasks, draw_weather
+from efficiency_plots import draw_digits, draw_tasks
 from efficiency_speed import speeds
 from efficiency_tasks import TASKS, Task
 from page import HERE, machine
@@ -99,8 +99,8 @@ def write(results: dict[str, Any], out: Path | None) -> None:
     rows = {name: row for name, row in results["tasks"].items() if "curves" in row}
     if rows:
         save_svg(draw_tasks(rows), docs / "figures" / "efficiency.svg")
-    if "weather" in rows:
-        save_svg(draw_weather(rows["weather"]), docs / "figures" / "weather.svg")
+    if "pendigits" in rows:
+        save_svg(draw_digits(rows["pendigits"]), docs / "figures" / "pendigits.svg")
     (docs / "efficiency.md").write_text(page(results))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import efficiency_baselines
 import efficiency_tasks
 from efficiency_baselines import Curves, baseline_curves
-from efficiency_tasks import BY_NAME, CLASSES, DEFAULT, NUMBERS, Problem, Task, problem_of, ranking_of
+from efficiency_tasks import BY_NAME, CHOSEN, CLASSES, DEFAULT, NUMBERS, Problem, Task, problem_of, ranking_of
 
 import askone
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Oracle, simulate
@@ -77,6 +77,21 @@ def default_curve(name: str, quick: bool, seed: int) -> Curves:
     return {DEFAULT: {"": [error for _, error in curve]}}
 
 
+def chosen_curve(name: str, quick: bool, seed: int) -> Curves:
+    """The same where the default also chooses which row to ask about, of all that were not asked about yet."""
+    task = BY_NAME[name].quick() if quick else BY_NAME[name]
+    problem, errors = problem_of(task, seed), []
+    model = estimator_of(task, seed).set_params(select="auto", keep_log=False).start(problem.X)
+    learner = model.stream_.learner
+    judge = judge_of(task, problem, learner, seed)
+    for asked in range(1, min(task.chosen, len(problem.X)) + 1):
+        question, place = model.ask_from(problem.X)
+        model.tell(question, question.holds(problem.hidden[place]))
+        if asked in task.at:
+            errors.append(judge(learner.predict(model.stream_.state, problem.X_test)))
+    return {CHOSEN: {"": errors}}
+
+
 Results = list[tuple[float | None, Curves]]
 """Kernel width (None: the default's own) and what was measured with it, for every job."""
 
@@ -88,6 +103,7 @@ def measure(
     task, prints = BY_NAME[name].quick() if quick else BY_NAME[name], fingerprints()
     every = {"name": name, "quick": quick}
     defaults = [Job(default_curve, {**every, "seed": seed}) for seed in range(task.seeds)]
+    defaults += [Job(chosen_curve, {**every, "seed": seed}) for seed in range(task.seeds) if task.chosen]
     pairs = [(seed, width) for width in task.widths for seed in range(task.seeds)]
     others = [Job(baseline_curves, {**every, "seed": seed, "width": width}) for seed, width in pairs]
     total = len(defaults) + len(others)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from efficiency_jobs import Results
-from efficiency_tasks import ALGORITHM, DEFAULT, FULL, PASSIVE, Goal, Task
+from efficiency_tasks import ALGORITHM, CHOSEN, DEFAULT, FULL, PASSIVE, Goal, Task
 from page import grid, taken_with
 
-CURVES = (DEFAULT, ALGORITHM, PASSIVE, FULL)
+CURVES = (CHOSEN, DEFAULT, ALGORITHM, PASSIVE, FULL)
 Curve = dict[str, Any]
 """``at``, ``mean``, ``error`` (standard error of the mean) and ``setting``, each a list."""
 
@@ -60,7 +60,9 @@ def best_curves(task: Task, results: Results) -> dict[str, Curve]:
                 said = ", ".join(part for part in (setting, _width(width)) if part)
                 values = [math.inf if error is None else error for error in errors]
                 runs.setdefault(curve, {}).setdefault(said, []).append(values)
-    return {curve: _best(task.at, runs[curve]) for curve in CURVES if curve in runs}
+    ends = {CHOSEN: task.chosen}
+    at = {curve: [t for t in task.at if t <= ends.get(curve, task.questions)] for curve in CURVES}
+    return {curve: _best(at[curve], runs[curve]) for curve in CURVES if curve in runs}
 
 
 def _width(width: float | None) -> str:
@@ -104,7 +106,7 @@ def row_of(task: Task, results: Results, seconds: dict[str, float]) -> dict[str,
     return {
         "title": task.title, "error": task.error, "questions": task.questions, "seeds": task.seeds,
         "columns": list(task.columns), "curves": curves, "goals": [judged(goal, curves) for goal in task.goals],
-        "fewer": ratio, "seconds": seconds,
+        "fewer": ratio, "seconds": seconds, "looks": list(task.looks),
     }  # fmt: skip
 
 
@@ -167,6 +169,17 @@ def table(rows: dict[str, Any], head: bool = True) -> str:
     return found if head else "\n".join(found.splitlines()[2:])
 
 
+def chosen_table(rows: dict[str, Any]) -> str:
+    """The table with rows chosen."""
+    found: list[tuple[Any, ...]] = []
+    for row in rows.values():
+        for i, questions in enumerate(row.get("looks", ())):
+            means = [_short(_at(row["curves"][c], questions)[0]) for c in (DEFAULT, ALGORITHM, FULL)]
+            ours = " ± ".join(_short(one) for one in _at(row["curves"][CHOSEN], questions))
+            found.append((row["title"] if i == 0 else "", questions, ours, *means))
+    return grid(("task", "questions", "rows chosen", "default, rows as they come", "Algorithm 1", "all labels"), found)
+
+
 def speed_table(speed: dict[str, Any]) -> str:
     head = ("default learner", "µs per answer", "plain NumPy µs", "NumPy / askone")
     return grid(head, [(one["what"], one["us"], one["numpy"], one["ratio"]) for one in speed["learners"]])
@@ -217,6 +230,13 @@ The default estimators against Algorithm 1, passive questions and all labels, wr
   Below 1: the default ends higher, and Algorithm 1 needs that share of the questions to come there.
 
 Errors: {_errors(rows)}.
+
+## With rows chosen
+
+{chosen_table(rows)}
+
+- *rows chosen*: the same estimators by `ask_from`, which also choose which row to ask about (`select="auto"`); all else
+  is as above, and so are the rows. [More data, and how much is due to what](rows.md).
 
 ## What the baselines chose, after all questions
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from efficiency_tasks import ALGORITHM, DEFAULT, FULL, PASSIVE
+from efficiency_tasks import ALGORITHM, CHOSEN, DEFAULT, FULL, PASSIVE
 
 from askone.paper._plots import COLOURS, Axes, Figure, panels
 
@@ -17,8 +17,15 @@ _STYLES: dict[str, dict[str, Any]] = {
     FULL: {"color": "#000000", "linewidth": 1.3, "linestyle": (0, (1.5, 1.5))},
     ALGORITHM: {"color": COLOURS[1], "linewidth": 2.0, "linestyle": "-"},
     DEFAULT: {"color": COLOURS[0], "linewidth": 2.8, "linestyle": "-"},
+    CHOSEN: {"color": COLOURS[0], "linewidth": 2.2, "linestyle": (0, (4, 1.5))},
 }
-_NAMES = {DEFAULT: "askone", ALGORITHM: "Algorithm 1", PASSIVE: "passive", FULL: "all labels"}
+_NAMES = {
+    CHOSEN: "askone, rows chosen",
+    DEFAULT: "askone",
+    ALGORITHM: "Algorithm 1",
+    PASSIVE: "passive",
+    FULL: "all labels",
+}
 _SHORT = {"mean absolute error / standard deviation": "error / std. deviation"}
 _LEAST = 1e-9  # an error of zero has no logarithm: it is drawn here, below the panel
 
@@ -45,7 +52,7 @@ def _drawn(axes: Axes, row: dict[str, Any]) -> None:
 def _limits(row: dict[str, Any]) -> tuple[float, float]:
     """All of the default and Algorithm 1, and of the rest what lies within a decade below them."""
     means = {name: [m for m in curve["mean"] if math.isfinite(m)] for name, curve in row["curves"].items()}
-    main = [m for name in (DEFAULT, ALGORITHM) for m in means[name] if m > 0]
+    main = [m for name in (CHOSEN, DEFAULT, ALGORITHM) for m in means.get(name, []) if m > 0]
     low, high = min(main), max(max(values) for name, values in means.items() if name != FULL)
     below = [m for m in means.get(FULL, []) if m > low / 5]
     zero = any(m == 0 for name in (DEFAULT, ALGORITHM) for m in means[name])
@@ -70,6 +77,7 @@ def draw_tasks(rows: dict[str, Any], columns: int = 4) -> Figure:
         one.set_xlabel("yes/no questions", fontsize=8, color=_INK)
     handles = [axes[0].plot([], [], **_STYLES[name])[0] for name in _NAMES]
     names = [
+        "askone, rows chosen",
         "askone, its defaults",
         "Algorithm 1, best settings",
         "passive, best settings",
@@ -106,40 +114,34 @@ def _arrow(axes: Axes, found: dict[str, Any], level: float, width: float) -> Non
     axes.annotate("", (found["ours"], level), (found["theirs"], level), arrowprops=style)
 
 
-def draw_weather(row: dict[str, Any]) -> Figure:
-    """The README's picture: four curves with their names at their ends."""
+def draw_digits(row: dict[str, Any]) -> Figure:
+    """The README's picture: rows chosen, rows by lot, Algorithm 1 and all labels, with their names at the curves."""
+    row = {**row, "curves": {name: curve for name, curve in row["curves"].items() if name != PASSIVE}}
     figure, (axes,) = panels(1, width=8.0, height=4.6)
     _drawn(axes, row)
-    axes.set_ylim(*_limits(row))
+    low, high = _limits(row)
+    axes.set_ylim(low, high)
     last = row["questions"]
     axes.set_xlim(row["curves"][DEFAULT]["at"][0] * 0.95, last * 1.03)
     _direct(axes, row, last)
-    axes.set_xlabel("yes/no questions asked, one about each hour of weather", fontsize=11, color=_INK)
-    axes.set_ylabel("error (standard deviations of the label)", fontsize=11, color=_INK)
+    axes.set_xlabel("yes/no questions asked, one about each digit", fontsize=11, color=_INK)
+    axes.set_ylabel("error on unseen digits", fontsize=11, color=_INK)
     axes.tick_params(labelsize=10)
-    ticks = [t for t in (0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0) if axes.get_ylim()[0] <= t <= axes.get_ylim()[1]]
-    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    places = [t for t in (100, 1000, 10_000, 100_000) if t <= last]
+    ticks = [t for t in (0.003, 0.01, 0.03, 0.1, 0.3, 1.0) if low <= t <= high]
+    axes.set_yticks(ticks, [f"{100 * tick:g} %" for tick in ticks])
+    places = [t for t in (30, 100, 300, 1000, 3000, 10_000) if t <= last]
     axes.set_xticks(places, [f"{place:,}" for place in places])
     axes.grid(axis="y", color="#E6E6E6", linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.set_title("Learning the felt temperature in Szeged from yes/no answers", fontsize=14, loc="left", color=_INK,
+    axes.set_title("Learning handwritten digits from yes/no answers", fontsize=14, loc="left", color=_INK,
                    fontweight="bold", pad=14)  # fmt: skip
-    found, times = row["fewer"], _times(row["fewer"])
-    if times:
-        _arrow(axes, found, found["level"], 1.4)
-        # Two lines over the arrow's first half: the second half is where Algorithm 1 comes down to it.
-        place = math.exp(0.7 * math.log(found["ours"]) + 0.3 * math.log(found["theirs"]))
-        axes.annotate(f"{times} times fewer\nquestions", (place, found["level"]), textcoords="offset points",
-                      xytext=(0, 5), ha="center", fontsize=12, color=_INK, fontweight="bold")  # fmt: skip
     return figure
 
 
 _LONG = {
-    DEFAULT: "askone: one bit per row,\nnothing tuned",
+    DEFAULT: "askone, rows by lot:\none bit, nothing tuned",
     ALGORITHM: "Algorithm 1: one bit,\nbest step and kernel",
-    PASSIVE: "random questions: one bit,\nbest step and kernel",
-    FULL: "all labels:\none number per row",
+    FULL: "all labels:\none class per row",
 }
 
 
@@ -153,6 +155,11 @@ def _direct(axes: Axes, row: dict[str, Any], last: int) -> None:
     places = [max(ends[0][0], low + 0.3 * gap)]
     for end, _ in ends[1:]:
         places.append(max(end, places[-1] + gap))
+    if CHOSEN in row["curves"]:  # it ends in the middle
+        curve = row["curves"][CHOSEN]
+        end = (curve["at"][-1], max(curve["mean"][-1], _LEAST))
+        axes.annotate("askone,\nrows chosen", end, textcoords="offset points", xytext=(-8, -8), va="top", ha="right",
+                      fontsize=10.5, color=_STYLES[CHOSEN]["color"], linespacing=1.05)  # fmt: skip
     for place, (_, name) in zip(places, ends, strict=True):
         axes.annotate(_LONG[name], (last, math.exp(place)), textcoords="offset points", xytext=(10, 0), va="center",
                       fontsize=10.5, color=_STYLES[name]["color"], annotation_clip=False, linespacing=1.05)  # fmt: skip

@@ -30,6 +30,8 @@ Array = NDArray[Any]
 
 NUMBERS, CLASSES, ORDERS = "numbers", "classes", "orders"
 DEFAULT, ALGORITHM, PASSIVE, FULL = "default", "algorithm 1", "passive", "full labels"
+CHOSEN = "rows chosen"
+_LOOKS = (100, 200, 300, 500, 1000)  # questions of the table with rows chosen
 _NOISE = 1 << 42  # a part of the table of draws that no input uses
 _GRID = np.linspace(0, 1, 200)[:, None]
 _FIRST = 30  # questions at the first point of a curve
@@ -85,6 +87,13 @@ class Task:
     high: float = 1.5
     shown: tuple[int, ...] = ()
     """Questions of the table's columns where they are not the goals'."""
+    chosen: int = 0
+    """How long rows are also chosen; 0: there is no pool to choose from."""
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """Questions of the table with rows chosen."""
+        return tuple(look for look in _LOOKS if look <= min(self.chosen, self.questions))
 
     @property
     def group(self) -> str:
@@ -99,7 +108,7 @@ class Task:
     def at(self) -> list[int]:
         """About twelve numbers of questions, evenly on a logarithmic scale, with those of the goals."""
         spaced = np.round(np.geomspace(min(_FIRST, self.questions), self.questions, 12)).astype(int).tolist()
-        wanted = [goal.questions for goal in self.goals] + list(self.columns)
+        wanted = [goal.questions for goal in self.goals] + list(self.columns) + list(self.looks)
         near = [t for t in spaced[:-1] if all(abs(math.log(t / w)) > 0.15 for w in wanted)]
         return sorted({*near, *(w for w in wanted if w <= self.questions), self.questions})
 
@@ -109,6 +118,7 @@ class Task:
         return replace(
             self, questions=T, goals=(), shown=(T,), seeds=2, widths=self.widths[-2:], gammas=self.gammas[1:4],
             passive=self.passive[:1], passive_widths=(), components=min(self.components, 200),
+            chosen=min(self.chosen, 100),
         )  # fmt: skip
 
 
@@ -279,6 +289,7 @@ def _digits(name: str, title: str, data: str, last: int, first_limit: float, las
     return Task(
         name, title, CLASSES, last, goals, "test error", seeds=5, data=data, outputs=10, components=1000,
         widths=(0.3, 0.5, 0.8), gammas=(0.3, 1.0, 3.0, 6.0, 15.0), passive=(10.0, 30.0), passive_widths=(0.5, 0.8),
+        chosen=1000,
     )  # fmt: skip
 
 
@@ -296,12 +307,12 @@ TASKS: tuple[Task, ...] = (
     Task(
         "weather", "Weather in Szeged", NUMBERS, 70_000, (Goal(1000, 0.080), Goal(70_000, 0.033)),
         "mean absolute error / standard deviation", seeds=5, data="weather", low=-35.0, high=45.0,
-        widths=tuple(s / math.sqrt(6) for s in (2.0, 3.0, 5.0, 10.0)), gammas=_STEPS, passive=_STEPS,
+        widths=tuple(s / math.sqrt(6) for s in (2.0, 3.0, 5.0, 10.0)), gammas=_STEPS, passive=_STEPS, chosen=1000,
     ),
     Task(
         "calcofi", "CalCOFI, oxygen saturation", NUMBERS, 500_000, (Goal(1000, 0.19), Goal(500_000, 0.110)),
         "mean absolute error / standard deviation", seeds=5, data="calcofi", low=0.0, high=120.0,
-        widths=tuple(s / math.sqrt(5) for s in (1.0, 3.0)), gammas=(0.1, *_STEPS[:4]), passive=_STEPS[:4],
+        widths=tuple(s / math.sqrt(5) for s in (1.0, 3.0)), gammas=(0.1, *_STEPS[:4]), passive=_STEPS[:4], chosen=1000,
     ),
     _digits("usps", "USPS digits", "usps-libsvm", 4860, 0.12, 0.058),
     _digits("pendigits", "pendigits", "pendigits", 4996, 0.040, 0.010),
