@@ -118,6 +118,8 @@ def lines(kind: str, found: dict[str, Found], looks: Sequence[int]) -> list[str]
     head = f"| {kind} | rows | " + " | ".join(map(str, looks)) + " |"
     table = [head, "|---|---|" + "---:|" * len(looks)]
     for name, ways in found.items():
+        if not any(runs[0] for runs in ways.values()):
+            continue  # there are fewer rows than questions
         for way, runs in ways.items():
             cells = []
             for look in looks:
