@@ -158,7 +158,7 @@ def _direct(axes: Axes, row: dict[str, Any], last: int) -> None:
     if CHOSEN in row["curves"]:  # it ends in the middle
         curve = row["curves"][CHOSEN]
         end = (curve["at"][-1], max(curve["mean"][-1], _LEAST))
-        axes.annotate("askone,\nrows chosen", end, textcoords="offset points", xytext=(-8, -8), va="top", ha="right",
+        axes.annotate("askone,\nrows chosen", end, textcoords="offset points", xytext=(-60, -14), va="top", ha="right",
                       fontsize=10.5, color=_STYLES[CHOSEN]["color"], linespacing=1.05)  # fmt: skip
     for place, (_, name) in zip(places, ends, strict=True):
         axes.annotate(_LONG[name], (last, math.exp(place)), textcoords="offset points", xytext=(10, 0), va="center",

@@ -133,25 +133,10 @@ def lines(kind: str, found: dict[str, Found], looks: Sequence[int]) -> list[str]
     return table
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the comparison and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", nargs="*", help="names of data sets")
-    given = parser.parse_args(arguments)
-    looks, seeds = (LOOKS, given.seeds) if not given.quick else ((40,), 2)
-    names = [("classes", name) for name in ("pendigits", "usps") if stored(name) is not None]
-    names = [*names, *((kind, name) for kind, name, *_ in tables(0))]
-    names = [(kind, name) for kind, name in names if given.only is None or name in given.only]
-    if given.quick:
-        names = [("classes", "iris"), ("numbers", "a step")]
-    found: dict[str, Any] = {"classes": {}, "numbers": {}}
-    for kind, name in names:
-        found[kind][name] = measured(kind, name, seeds, looks, 1 if given.quick else os.cpu_count() or 1)
-        print(*lines(kind, {name: found[kind][name]}, looks)[2:], sep="\n", flush=True)
+def page(found: dict[str, Any], looks: Sequence[int], seeds: int) -> str:
+    """Return docs/rows.md."""
     taken = f"means of {seeds} seeds: {taken_with(machine())}."
-    page = [
+    return "\n".join([
         "# Which row to ask about, and what its neighbours teach", "",
         'Rows chosen by `select="auto"` against the same rows by lot, and, for classes, with '
         "[the graph of the rows](learners.md#the-graph-of-the-rows) among the models and without (`make bench-rows`); "
@@ -160,12 +145,42 @@ def main(arguments: Sequence[str] | None = None) -> None:
         *lines("classes", found["classes"], looks), "",
         "Numbers: mean absolute error over that of the median of all labels.", "",
         *lines("numbers", found["numbers"], looks), "",
-    ]  # fmt: skip
+    ])  # fmt: skip
+
+
+def earlier() -> dict[str, Any]:
+    """Return what was measured before, so that a part can be measured anew."""
+    path = HERE / "results" / "rows.json"
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"classes": {}, "numbers": {}}
+    for tables_of in kept.values():
+        for ways in tables_of.values():
+            for way, runs in ways.items():  # JSON's keys are words
+                ways[way] = [{int(look): error for look, error in one.items()} for one in runs]
+    return dict(kept)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the comparison and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", nargs="*", help="names of data sets; the others' figures stay")
+    given = parser.parse_args(arguments)
+    looks, seeds = (LOOKS, given.seeds) if not given.quick else ((40,), 2)
+    names = [("classes", name) for name in ("pendigits", "usps") if stored(name) is not None]
+    names = [*names, *((kind, name) for kind, name, *_ in tables(0))]
+    names = [(kind, name) for kind, name in names if given.only is None or name in given.only]
     if given.quick:
-        print("\n".join(page))
+        names = [("classes", "iris"), ("numbers", "a step")]
+    found: dict[str, Any] = {"classes": {}, "numbers": {}} if given.quick or given.only is None else earlier()
+    for kind, name in names:
+        found[kind][name] = measured(kind, name, seeds, looks, 1 if given.quick else os.cpu_count() or 1)
+        print(*lines(kind, {name: found[kind][name]}, looks)[2:], sep="\n", flush=True)
+    if given.quick:
+        print(page(found, looks, seeds))
         return
     (HERE / "results" / "rows.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    (HERE.parent / "docs" / "rows.md").write_text("\n".join(page), encoding="utf-8")
+    (HERE.parent / "docs" / "rows.md").write_text(page(found, looks, seeds), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ come from the leader, the member of least loss; predictions from all, with the s
 1024, ...  answers a member is out if it is more than ``errors`` standard errors behind the best one, and after
 ``last`` answers all but the leader are: from then on an answer costs what it costs the leader alone.  Some members are
 ``quick``: a line is soon as good as it will ever be, while finer models are still behind.  These may lead, but do not
-put the best of the others out before the end; after half of ``last`` it and the leader are all that is left.
+put the best of the others out before it is clearly behind them; after half of ``last`` it and the leader are all that
+is left, and after ``last`` both stay until it leads, or is clearly behind.
 """
 
 from __future__ import annotations
@@ -262,7 +263,7 @@ class Contest(
         return count >= self.last or (rest == 0 and times & (times - 1) == 0)
 
     def _thinned(self, state: ContestState) -> ContestState:
-        """Without those clearly behind, or in the end without all but the leader."""
+        """Without those clearly behind, or in the end without all but the leader, and who may yet overtake it."""
         alive, told = self.alive(state), self.count(state)
         steady = [i for i in alive if i not in self.quick] or list(alive)
         best = state.scores.best(steady)
@@ -271,7 +272,10 @@ class Contest(
         if 2 * told >= self.last:
             left &= {best, self._leader(state)}
         if told >= self.last:
-            left = {self._leader(state)}
+            leader = self._leader(state)
+            left = {leader}
+            if leader in self.quick and state.scores.behind(leader)[best] <= self.errors:
+                left.add(best)
         return replace(state, parts=tuple(part if i in left else None for i, part in enumerate(state.parts)))
 
     def weighted(self, state: ContestState) -> list[tuple[float, Forecasts[Any], Any]]:

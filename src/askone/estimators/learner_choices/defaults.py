@@ -177,9 +177,9 @@ class SetLikelihood(FeatureChoice):
                 beside = members(self, setup)
                 inner = setup.front() if beside else setup
                 linear, *kernels = self._maps(inner, _CLASSES)
-                kernels += self._graph(inner)
-                each = [SetLikelihoodLearner(setup.space, features, setup.flip) for features in (*kernels, linear)]
-                base = Forgetting(Contest(tuple(each), quick=(len(kernels),)))
+                soon = (*self._graph(inner), linear)
+                each = [SetLikelihoodLearner(setup.space, features, setup.flip) for features in (*kernels, *soon)]
+                base = Forgetting(Contest(tuple(each), quick=tuple(range(len(kernels), len(each)))))
                 return ClassMixture(base, beside, setup.row_layout, setup.flip) if beside else base
             if setup.rows is None:
                 return replace(self, model="fourier")._alone(setup)
