@@ -132,6 +132,16 @@ def test_the_lead_changes_and_the_quick_put_nobody_out_before_the_end():
     assert patient.alive(told(patient, 0.9, 80, 0)) == (1,)
 
 
+def test_who_may_yet_overtake_a_quick_leader_stays_after_the_end():
+    """Answers are a coin's: whoever leads is not clearly ahead, and the other is not put out at ``last``."""
+    near, far = coin(1e-9), coin(1e-8)
+    learner = Contest((near, far), quick=(1,), first=4, last=64)
+    for seed in range(8):
+        state = told(learner, 0.5, 100, seed)
+        leader = learner.leading(state)[0]
+        assert learner.alive(state) == ((0, 1) if leader is far else (0,))
+
+
 def test_labels_that_answer_alike_teach_alike():
     X, y = five(80)
     learner = ALL["short"]
@@ -185,7 +195,8 @@ def test_the_answers_choose_the_scale(fine):
     X = rng.uniform(-1, 1, size=(1200, 1 if fine else 30))
     y = np.floor(8 * X[:, 0]).astype(int) % 2 if fine else (X[:, 0] > 0.2).astype(int)
     model = OneBitClassifier([0, 1], learner=SetLikelihood(n_components=60, fitted=False), random_state=0).start(X)
-    learner, narrow, line = model.stream_.learner.base.learner, 2, 3
+    learner, narrow = model.stream_.learner.base.learner, 2
+    line = len(learner.members) - 1
     assert isinstance(learner.members[narrow].features, Nystroem)
     state = simulate(learner, X, Oracle(y), at=[]).state
     assert learner._leader(state) == (narrow if fine else line)
