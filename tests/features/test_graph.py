@@ -123,6 +123,9 @@ def test_arrays_of_other_shapes_are_refused(made, spoilt):
     arrays = {name: getattr(graph, name) for name in ("nodes", "spread", "values")}
     with pytest.raises(InvalidArgument, match="nodes"):
         NeighbourGraph(graph.scaler, **{**arrays, spoilt: arrays[spoilt][:-1]}, inner=graph.inner)
+    for inner in (None, Linear(Scaler.identity(3))):
+        with pytest.raises(InvalidArgument, match="inner must be a feature map of 2 columns"):
+            NeighbourGraph(graph.scaler, **arrays, inner=inner)
 
 
 def test_a_model_is_the_same_when_it_was_saved():

@@ -70,9 +70,12 @@ class NeighbourGraph(ScaledMap):
     name: ClassVar[str] = "graph"
 
     def __post_init__(self) -> None:
-        n, ends = len(self.spread), (self.columns, self.inner.columns)
-        if self.nodes.shape != (n, ends[0]) or self.values.ndim != 2 or len(self.values) != n or ends[0] != ends[1]:
-            shapes = [one.shape for one in (self.nodes, self.spread, self.values)]
+        if not isinstance(self.inner, FeatureMap) or self.inner.columns != self.columns:
+            raise InvalidArgument("inner", f"a feature map of {self.columns} columns", type(self.inner).__name__)
+        # Compiled loops trust them, and files of strangers have them.
+        shapes = [np.shape(one) for one in (self.nodes, self.spread, self.values)]
+        n = len(self.nodes)
+        if n < 1 or shapes[0] != (n, self.columns) or shapes[1] != (n,) or len(shapes[2]) != 2 or shapes[2][0] != n:
             raise InvalidArgument("nodes", "as many as spread and values, of the columns that rows have", shapes)
 
     @classmethod
