@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, final
 
@@ -93,6 +93,8 @@ class MixtureState:
     told: int
     awake: int
     began: int
+    moves: dict[bytes, float] = field(default_factory=dict, init=False, repr=False)
+    """What was found of rows at this state: exams ask of one row again and again (see ``NumberMixture.chance``)."""
 
 
 class Mixture(

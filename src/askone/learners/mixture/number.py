@@ -41,6 +41,7 @@ from askone.questions.half_space import HalfSpace
 # have no curvature from afar, and a few hundred trees do not find their way to them.
 _SCALE, _SCALES, _SHOWN = 0.2, (0.035, 0.5), 64
 _HEARD = HONEST.yes, HONEST.trust
+_MOVES = 64  # rows of which a state remembers where they are moved
 _WIDER = 2.0  # times as wide: by narrower bits, fits stay near what was asked, by much wider ones they overshoot
 
 
@@ -114,9 +115,21 @@ class NumberMixture(
     def chance(self, state: MixtureState, x: ArrayLike, question: Question) -> float:
         """Return p(yes) by the learner's law of labels, moved to where all predict."""
         row = as_row(x, self.columns)
-        moved = (self.believed(state, row) - self._said(state, row)).item() if self._there(state) else 0.0
+        moved = self._move(state, row) if self._there(state) else 0.0
         near = _moved(question, -moved) if moved else question
         return float(self.base.chance(state.base, row[0, : self.base.columns], near))
+
+    def _move(self, state: MixtureState, row: Array) -> float:
+        """Return from where the learner predicts to where all do; an exam asks for it at dozens of thresholds."""
+        key = row.tobytes()
+        found = state.moves.get(key)
+        if found is None:
+            said = self._said(state, row)
+            found = (self._blend(state, said, self._scored(state, row), self.shares(state)[1]) - said).item()
+            if len(state.moves) >= _MOVES:
+                state.moves.clear()
+            state.moves[key] = found
+        return found
 
     def _learnt(
         self, state: MixtureState, row: Array, question: Question, answer: Answer, bit: Array, scores: Scored
