@@ -236,7 +236,8 @@ Errors: {_errors(rows)}.
 {chosen_table(rows)}
 
 - *rows chosen*: the same estimators by `ask_from`, which also choose which row to ask about (`select="auto"`); all else
-  is as above, and so are the rows. [More data, and how much is due to what](rows.md).
+  is as above, and so are the rows. *All labels* are of rows as they come, by a learner that does not know of the other
+  rows; askone's classes learn from their graph, too. [More data, and how much is due to what](rows.md).
 
 ## What the baselines chose, after all questions
 

@@ -107,14 +107,13 @@ class PreferOrTie(Question):
     kind: ClassVar[str] = "prefer-or-tie"
 
     def __post_init__(self) -> None:
-        self._pair  # noqa: B018  # checked as one is
+        self._pair()  # checked as one is
 
-    @property
     def _pair(self) -> Prefer:
         return Prefer(self.first, self.second, self.probability, wording=self.wording)
 
     def __str__(self) -> str:
-        return f"{str(self._pair).rstrip(' ?')}, or are they {EQUAL}?"
+        return f"{str(self._pair()).rstrip(' ?')}, or are they {EQUAL}?"
 
     @property
     def answers(self) -> tuple[Name, Name, Name]:
@@ -123,7 +122,7 @@ class PreferOrTie(Question):
 
     def answer(self, label: ArrayLike) -> bool:
         """Return whether an order puts the first above the second: it has no ties."""
-        return self._pair.holds(label)
+        return self._pair().holds(label)
 
     def accept(self, answer: object) -> Answer:
         """Return a bool (True: the first), or both names; taken are these, a name, and "about equal"."""
@@ -132,7 +131,7 @@ class PreferOrTie(Question):
             return both
         if isinstance(answer, str) and answer == EQUAL and EQUAL not in both:
             return both
-        return self._pair.accept(answer)
+        return self._pair().accept(answer)
 
 
 @final

@@ -56,7 +56,10 @@ def test_one_step_has_the_posterior_moments(delta, q, margin, heard):
     def moment(power, center=0.0, c=margin):
         ends = min(delta, 0.0) - 12 * math.sqrt(q), max(delta, 0.0) + 12 * math.sqrt(q)
         cuts = np.linspace(*ends, 25)
-        density = lambda u: (u - center) ** power * norm.pdf(u, delta, math.sqrt(q)) * chance(u, c)  # noqa: E731
+
+        def density(u):
+            return (u - center) ** power * norm.pdf(u, delta, math.sqrt(q)) * chance(u, c)
+
         return math.fsum(quad(density, a, b, epsabs=0, epsrel=1e-9)[0] for a, b in pairwise(cuts))
 
     Z = moment(0)

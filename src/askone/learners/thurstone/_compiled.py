@@ -219,7 +219,8 @@ def worth(utilities: Array, covariance: Array, flip: float, out: Array) -> float
 def most_worth(utilities: Array, variances: Array, first: Array, second: Array, flip: float) -> float:
     """Return the largest of what a comparison of these pairs should tell."""
     most = 0.0
-    for i, j in zip(first, second):  # noqa: B905  # compiled
+    for k in range(first.shape[0]):
+        i, j = first[k], second[k]
         most = max(most, information(utilities[i] - utilities[j], variances[i] + variances[j], flip))
     return most
 
