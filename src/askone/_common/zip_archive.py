@@ -101,7 +101,7 @@ class Archive:
 
 
 @contextmanager
-def opened(file: BinaryIO | str, names: str, limits: ArchiveLimits = ArchiveLimits()) -> Iterator[Archive]:  # noqa: B008
+def opened(file: BinaryIO | str, names: str, limits: ArchiveLimits = ArchiveLimits()) -> Iterator[Archive]:
     """A zip file, if it is one that keeps the limits and has no other members than those that match ``names``."""
     with ExitStack() as stack:
         source = stack.enter_context(Path(file).open("rb")) if isinstance(file, str) else file
