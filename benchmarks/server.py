@@ -245,6 +245,8 @@ def _readied(url: str, folder: Path, times: int) -> dict[str, float]:
 
 
 def _keep(results: dict[str, Any], out: Path | None) -> None:
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
     kept = HERE / "results" / "server.json" if out is None else out / "server.json"
     page = PAGE if out is None else out / PAGE.name
     if kept.exists():  # parts that were left out stay as they were

@@ -100,8 +100,9 @@ def _write(path: Path, X: NDArray[Any]) -> None:
 
 
 def _row(question: dict[str, Any]) -> int:
-    """The number of the row that is asked about."""
-    return int(question["row"]["fields"][0]["value"].removeprefix("r"))
+    """The number of the row that is asked about, wherever among its columns it is shown."""
+    shown = {field["name"]: field["value"] for field in question["row"]["fields"]}
+    return int(shown["row"].removeprefix("r"))
 
 
 def make(url: str, task: Task, people: int) -> tuple[float, list[tuple[str, str]]]:
