@@ -20,7 +20,7 @@ CORETYPE ?= Prescott
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-privacy bench-rows bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean bench-thresholds types imports weaknesses compiled bench-rankings
+.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-privacy bench-rows bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean bench-thresholds types imports weaknesses compiled bench-rankings bench-bags
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo $(addprefix --port ,$(PORT))
@@ -85,6 +85,9 @@ bench-privacy: $(VENV)/.tested
 
 bench-thresholds: $(VENV)/.tested
 	$(BIN)/python benchmarks/thresholds.py $(ARGUMENTS)
+
+bench-bags: $(VENV)/.tested
+	$(BIN)/python benchmarks/bags.py $(ARGUMENTS)
 
 bench-rankings: $(VENV)/.tested
 	$(BIN)/python benchmarks/rankings.py $(ARGUMENTS)

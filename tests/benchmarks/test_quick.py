@@ -16,6 +16,7 @@ PATIENCE = 900.0
 """Seconds, of a machine that may be busy; alone on it each takes ten or so."""
 # What each one prints when it got to its end.
 ENDS = {
+    "bags": "# Several rows at once",
     "stream": "## Memory of a feature model",
     "paper": "## The streams of the paper's runs",
     "efficiency": "# How many questions it takes",

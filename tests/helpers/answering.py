@@ -81,8 +81,9 @@ class Campaign:
         self.allowed: float | None = None  # what a person may spend
         self.language = "auto"
         self.practice: list[dict[str, Any]] = []  # questions with their answers
+        self.bag = 1  # rows that are asked about at once
         self.lock = threading.Lock()
-        for path in ("next", "answers", "skips", "flags", "undo"):
+        for path in ("next", "answers", "bags", "skips", "flags", "undo"):
             site.on("POST", f"{API}/{path}", self._serve)
         site.on("POST", f"{API}/leases/renew", lambda call: {"renewed": self.renewed})
         site.on("POST", f"{API}/leases/release", lambda call: {"released": len(call.json["leases"])})
@@ -128,7 +129,8 @@ class Campaign:
         return {
             "state": self.state, "mine": len(self.answers), "left": max(0, self.budget - len(self.answers)),
             "undoable": len(self.trail) - 1, "duplicate": duplicate, "question": question if asks else None,
-            "ahead": ahead if asks and self.look else None, "privacy": self.privacy(),
+            "ahead": ahead if asks and self.look and self.bag == 1 else None, "privacy": self.privacy(),
+            "bag": [self.question(n + more, True) for more in range(1, self.bag)],
         }  # fmt: skip
 
     def _serve(self, call: Call) -> Any:
@@ -153,8 +155,12 @@ class Campaign:
         if body.get("lease") in self.taken:
             return refused(409, "lease_lost", "This question is no longer yours.")
         if path == "undo":
-            self.trail.pop()
-            self.log.pop()
+            for _ in self.log.pop()[1].get("answers", [None]):
+                self.trail.pop()
+            return self.serving()
+        if path == "bags":
+            self.log.append((path, body))
+            self.trail.extend(body["answers"])
             return self.serving()
         if body["lease"] != f"lease-{len(self.trail) - 1}" and not body["lease"].startswith("other"):
             return refused(409, "lease_lost", "Out of order.")

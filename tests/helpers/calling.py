@@ -26,6 +26,7 @@ def path_of(row, campaign="drinks", **parts):
 def body_of(row):
     bodies = {
         "AnswerBody": {"lease": "x", "answer": True, "id": "e1", "took": None},
+        "BagBody": {"leases": ["x"], "answers": [True], "id": "e1", "took": None},
         "SkipBody": {"lease": "x", "id": "e2", "reason": "skip"},
         "FlagBody": {"lease": "x", "id": "e3", "reason": "odd"},
         "UndoBody": {"id": "e4"},

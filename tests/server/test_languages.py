@@ -146,7 +146,7 @@ def test_plural_forms_are_those_of_cldr(language):
 NAMES = {
     "English", "Deutsch", "Français", "Español", "Each reader’s own", "ApiError", "noopener noreferrer",
     "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Ctrl+Z", "Yes,No", "cannot tell",
-    "The server cannot be reached.", "the value",
+    "The server cannot be reached.", "the value", "Is it {set}?",
 }  # fmt: skip
 """Names of languages, keys and others; what the log has; what is said in other words where it is shown."""
 

@@ -93,7 +93,7 @@ def test_the_json_of_a_serving():
         "row": {"fields": [{"name": "size", "value": "7.5", "kind": "number"}], "image": None},
     }  # fmt: skip
     expected = {"state": "question", "mine": 4, "left": None, "undoable": 1, "duplicate": False, "question": asked}
-    expected |= {"ahead": {"yes": asked, "no": asked}, "privacy": None}
+    expected |= {"ahead": {"yes": asked, "no": asked}, "privacy": None, "bag": []}
     text = JsonResponse(model).body.decode()
     assert text == json.dumps(expected, separators=(",", ":"))
 

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from askone._common.types import Array
+from askone._common.validate import as_count
 from askone.errors import InvalidArgument, WrongType
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.learner_choices.base import LearnerChoice, OwnLearner
@@ -24,6 +25,8 @@ from askone.labels.losses import Loss
 from askone.learners.abilities import Forecasts, HasProbabilities, able, probabilities
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
+from askone.questions.subset import Subset
+from askone.session import bags, row_selection
 from askone.session.oracle import Oracle
 from askone.session.stream import Budget
 
@@ -163,6 +166,54 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         likely = isinstance(space, Classes) and able(stream.learner, Forecasts)
         merits = probabilities(stream.learner, stream.state, rows) if likely else None
         return rows, space, space.merits(stream.predict(rows)) if merits is None else merits
+
+    # -- several rows at once ---------------------------------------------------------------------
+
+    def ask_bag(self, X: ArrayLike, keys: Any = None, most: int = bags.LARGEST, pace: bags.Pace | None = None) -> Any:
+        """Return one question about several rows of a pool, "Are all of these cats?", or None where one row tells more.
+
+        The rows are those of which the model is so sure that one answer about all of them tells most per second of a
+        person's time (``pace``; see ``askone.session.bags``); ``keys`` are as in ``ask_from``.  A no is followed by a
+        question about the first half, until all rows are known; ``tell_bag`` then learns from them.
+
+        >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]] * 4
+        >>> model = OneBitClassifier(["a", "b"], random_state=0).fit(X, ["a", "a", "a", "b", "b", "b"] * 4)
+        >>> bag = model.ask_bag([[0.05], [0.15], [5.05]], keys=["r", "s", "t"])
+        >>> str(bag), bag.asked
+        ('Are all of these so? Is it a?', (0, 1))
+        >>> bag = bag.told(True)
+        >>> bag.asked, bag.answers
+        ((), (True, True))
+        >>> model = model.tell_bag(bag)
+        """
+        with self._all_or_nothing():
+            stream, most = self._running(X), as_count(most, "most", 2, bags.LARGEST)
+            rows, space = self._validated(X, reset=False), cast(FiniteSpace, stream.learner.space)
+            if space.attributes or space.sets:
+                raise InvalidArgument("attributes", "none, for questions about several rows", "some")
+            names = row_selection.as_keys(keys, len(rows))
+            free = row_selection.free(stream, names, rows)
+            chances = probabilities(stream.learner, stream.state, rows[free]) if len(free) else None
+            found = None if chances is None else bags.best_of_class(chances, pace or bags.Pace(), most)
+            if found is None:
+                return None
+            (places, _), place = found
+            chosen = tuple(int(free[one]) for one in places)
+            if stream.budget is not None:
+                stream.budget.require(len(chosen))
+            asked = Subset((space.names[place],), wording=space.wording, learnt=stream.answered)
+            questions = tuple(stream.put(rows[one], asked, names[one]) for one in chosen)
+            return bags.AskedBag(questions, chosen, bags.Bag.of(len(chosen)))
+
+    def tell_bag(self, bag: bags.AskedBag, person: str | None = None) -> Self:
+        """Learn from the answers to a bag, as far as they are known; the questions that are not stay open."""
+        if not isinstance(bag, bags.AskedBag):
+            raise InvalidArgument("bag", "what ask_bag gave, told its answers", type(bag).__name__)
+        with self._all_or_nothing():
+            for question, answer in zip(bag.questions, bag.answers, strict=True):
+                if answer is not None:
+                    self.tell(question, answer, person)
+        return self
 
     # -- parts ------------------------------------------------------------------------------------
 

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from askone.session.bags import LARGEST
+
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$")]
 Lease = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,100}$")]
 Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]+$")]
@@ -137,6 +139,19 @@ class AnswerBody(Body):
     epsilon: Annotated[float, Field(gt=0, le=30)] | None = None
     kind: Literal["person", "program"] = "person"
     cost: Annotated[float, Field(ge=0, le=1e9)] | None = None
+
+
+@final
+class BagBody(Body):
+    """Yes or no to each question of a bag, in the order of its leases, after so many questions about its halves."""
+
+    leases: Annotated[list[Lease], Field(min_length=1, max_length=LARGEST)]
+    answers: Annotated[list[bool], Field(min_length=1, max_length=LARGEST)]
+    id: Id
+    took: Annotated[float, Field(ge=0, le=86400)] | None = None
+    questions: Annotated[int, Field(ge=1, le=2 * LARGEST)] = 1
+    looks: Annotated[int, Field(ge=1, le=LARGEST * LARGEST)] = 1
+    kind: Literal["person", "program"] = "person"
 
 
 @final

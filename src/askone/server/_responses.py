@@ -210,7 +210,10 @@ class PrivacyResponse(ResponseModel):
 
 @final
 class ServingResponse(ResponseModel):
-    """The next question, or why there is none."""
+    """The next question, or why there is none.
+
+    ``bag`` has the same question about other rows: all of them may be answered at once, or one after the other.
+    """
 
     state: Literal["question", "waiting", "paused", "closed", "spent", "resting", "done"]
     mine: int
@@ -220,6 +223,7 @@ class ServingResponse(ResponseModel):
     question: QuestionResponse | None
     ahead: AheadResponse | None
     privacy: PrivacyResponse | None
+    bag: list[QuestionResponse]
 
 
 @final

@@ -52,6 +52,7 @@ log = logging.getLogger("askone.server")
 ROUTES: tuple[Route, ...] = (
     # people who answer: first, since paths are tried in this order
     Route("POST", f"{_C}/answers", access.ANNOTATE, annotators.answer, limit="answers"),
+    Route("POST", f"{_C}/bags", access.ANNOTATE, annotators.answer_bag, limit="answers"),
     Route("POST", f"{_C}/next", access.ANNOTATE, annotators.next_question, limit="answers"),
     Route("POST", f"{_C}/skips", access.ANNOTATE, annotators.skip, limit="answers"),
     Route("POST", f"{_C}/flags", access.ANNOTATE, annotators.flag, limit="answers"),

@@ -51,6 +51,7 @@ class QuestionSerializer:
             question=None if serving.question is None else self.question(serving.question, now),
             ahead=None if serving.ahead is None else self._ahead(serving.ahead, now),
             privacy=self.privacy(serving.mine),
+            bag=[self.question(one, now) for one in serving.bag],
         )
 
     def privacy(self, answers: int) -> PrivacyResponse | None:

@@ -42,7 +42,7 @@ SET_UP_ALREADY = "409 409 409 409 409 409"
 C, OUT = f"{API}/campaigns/{{c}}", f"{API}/campaigns/{{c}}/export"
 PAGES = ("/", "/setup", "/login", "/join", "/account", "/manage", "/manage/new", "/manage/{c}", "/answer/{c}")
 MATRIX = {
-    **{f"POST {C}/{verb}": ANSWERING for verb in ("answers", "next", "skips", "flags", "undo")},
+    **{f"POST {C}/{verb}": ANSWERING for verb in ("answers", "bags", "next", "skips", "flags", "undo")},
     f"POST {C}/leases/renew": ANSWERING,
     f"POST {C}/leases/release": ANSWERING,
     f"GET {C}/brief": ANSWERING,

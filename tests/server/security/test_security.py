@@ -463,7 +463,7 @@ def test_whoever_answers_sees_no_gold_no_scores_and_nobody_else(site):
         "state", "mine", "left", "undoable", "duplicate", "question", "ahead", "yes", "no", "lease", "number",
         "expires_in", "kind", "sentence", "answers", "threshold", "range", "low", "high", "set", "pair", "row",
         "fields", "image", "shown", "unit", "name", "side", "value", "right", "template", "title",
-        "privacy",
+        "privacy", "bag",
     }  # fmt: skip
 
     def names(value):

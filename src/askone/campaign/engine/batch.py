@@ -94,7 +94,22 @@ class Batch:
         if ahead and seat.ahead is None and seat.seat == 0 and following is not None:
             seat = self._look_ahead(seat, following)
         served = Served(seat.lease, seat.number, projection.asked[seat.number].question, row, seat.expires)
-        return Serving("question", served, self._ahead(seat) if ahead else None, *self._counts(person), duplicate)
+        looked = self._ahead(seat) if ahead else None
+        return Serving("question", served, looked, *self._counts(person), duplicate, self._rest_of_bag(seat))
+
+    def _rest_of_bag(self, seat: Seat) -> tuple[Served, ...]:
+        """Return what is asked at once with a seat's question, as far as its person still has it."""
+        asked, bag = self.projection.asked, self.projection.asked[seat.number].bag
+        if bag is None:
+            return ()
+        mine = [one for one in self.seats.here.values() if one.person == seat.person and one.number != seat.number]
+        held = [one for one in mine if asked[one.number].bag == bag and one.number not in self.projection.closed]
+        given = [self.seats.give(one, seat.person) for one in sorted(held, key=lambda one: one.number)]
+        rows = [self.planner.row_cache.row(one.position) for one in given]
+        return tuple(
+            Served(one.lease, one.number, asked[one.number].question, row, one.expires)
+            for one, row in zip(given, rows, strict=True)
+        )
 
     def after(self, seat: Seat, person: str, bit: str | None) -> Serving:
         """Return what was set aside for whoever has the question's first seat, if it still is; else what is next."""
@@ -157,7 +172,22 @@ class Batch:
             firsts = [seat for seat in self.seats.of(projection.reserved) if seat.seat == 0]
             held = {seat.number for seat in firsts if seat.expires > self.now}
             plan = self._orphan(person, projection.reserved.keys() - held)
-        return None if plan is None else self._ask(self.planner.draft(plan, projection.state), person, ahead)
+        if plan is None:
+            return None
+        return self._bag(plan, person) or self._ask(self.planner.draft(plan, projection.state), person, ahead)
+
+    def _bag(self, plan: PlannedQuestion, person: str) -> Seat | None:
+        """Return the first of some questions that are asked at once instead of one that only teaches."""
+        if plan.role or plan.number < self.projection.numbers or self.projection.overlap > 1:
+            return None
+        drafts = self.planner.bag(plan.number)
+        if not drafts or not self.affordable(len(drafts)):
+            return None
+        first, *others = drafts
+        seat = self._ask(first, person, False)
+        for draft in others:
+            self._ask(draft, person, False)
+        return seat
 
     def _again(self, person: str) -> Seat | None:
         """Return a question that others answered, where another opinion tells more than a new row, or none is left."""
@@ -193,7 +223,10 @@ class Batch:
         # Questions that nobody holds come first: then nothing is set aside, and they are found next time.
         others_first = self.seats.left_over(person) or self.planner.second_opinions.best(person)
         if ahead and self.affordable(needed) and others_first is None:
-            following = self.planner.plan(person, max(projection.numbers, plan.number + 1), plan, ahead=1)
+            number = max(projection.numbers, plan.number + 1)
+            following = self.planner.plan(person, number, plan, ahead=1)
+            if following is not None and not following.role and self.planner.bag(number, plan.position):
+                following = None  # several rows at once come next: they are found when this one is answered
         self.note(draft.entry(self.planner.row_cache.row(plan.position).key, person, self.now, following))
         for extra in range(1, projection.seats(plan.number)):
             self.seats.put(Seat(plan.number, extra, plan.position))

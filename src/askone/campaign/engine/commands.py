@@ -56,6 +56,29 @@ class Answer:
 
 @final
 @dataclass(frozen=True)
+class AnswerBag:
+    """Yes or no to each question of a bag, held under these leases, after so many ``questions`` and ``looks``.
+
+    Sent again under the same ``id``, the answers count once (see ``session.bags``).
+    """
+
+    person: str
+    leases: tuple[str, ...]
+    answers: tuple[bool, ...]
+    id: str
+    took: float | None = None
+    questions: int = 1
+    looks: int = 1
+    kind: str = PERSON
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The id of each answer."""
+        return tuple(f"{self.id}.{place}" for place in range(len(self.leases)))
+
+
+@final
+@dataclass(frozen=True)
 class Skip:
     """No answer: ``reason`` says whether somebody else may know (see ``REASONS``)."""
 
@@ -194,7 +217,7 @@ class TakeFit:
     fit: Fit
 
 
-Said = Next | Answer | Skip | Flag | Undo | Renew | Release
+Said = Next | Answer | AnswerBag | Skip | Flag | Undo | Renew | Release
 """What people who answer say."""
 Request = Said | SetStatus | SetBudget | ChangeSettings | Exclude | Include | ResumePerson | Rule | Resolve | TakeFit
 State = Literal["question", "waiting", "paused", "closed", "spent", "resting", "done"]
@@ -235,6 +258,8 @@ class Serving:
     left: int | None = None
     undoable: int = 0
     duplicate: bool = False
+    bag: tuple[Served, ...] = ()
+    """The same about other rows, to be answered at once (``AnswerBag``) or one after the other."""
 
 
 @final
@@ -256,9 +281,10 @@ def people_of(requests: Sequence[Request]) -> list[str]:
 def leases_of(requests: Sequence[Request]) -> list[str]:
     """Return which leases are spoken of."""
     single = [one.lease for one in requests if isinstance(one, Answer | Skip | Flag)]
-    return single + [lease for one in requests if isinstance(one, Renew | Release) for lease in one.leases]
+    return single + [lease for one in requests if isinstance(one, Renew | Release | AnswerBag) for lease in one.leases]
 
 
 def ids_of(requests: Sequence[Request]) -> list[str]:
     """Return events that may have happened already."""
-    return [one.id for one in requests if not isinstance(one, Next | Renew | Release | TakeFit)]
+    bags = [name for one in requests if isinstance(one, AnswerBag) for name in one.ids]
+    return bags + [one.id for one in requests if not isinstance(one, Next | Renew | Release | TakeFit | AnswerBag)]

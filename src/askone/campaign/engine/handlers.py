@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from askone._common.validate import as_choice, as_number
+from askone._common.validate import as_choice, as_count, as_number
 from askone.campaign.engine import commands
+from askone.campaign.engine._annotators import Undoable
 from askone.campaign.engine.batch import Batch
 from askone.campaign.engine.commands import Done, Request, Result, Serving
 from askone.campaign.engine.projection import FIT, PAUSED, STOPPED
@@ -25,6 +26,7 @@ from askone.errors import (
     UnknownQuestion,
 )
 from askone.learners.person import as_person
+from askone.session.bags import LARGEST
 from askone.session.log import Answered, Fitted, Retracted, Skipped
 from askone.store.entries import Entry, Seat
 from askone.store.notices import (
@@ -81,6 +83,32 @@ def answer(batch: Batch, request: commands.Answer) -> Serving:
     return batch.after(seat, request.person, "yes" if accepted else "no")
 
 
+def answer_bag(batch: Batch, request: commands.AnswerBag) -> Serving:
+    """See ``AnswerBag``."""
+    _refuse_telling(batch, "questions are answered one by one")
+    if not 0 < len(request.leases) == len(request.answers) == len(set(request.leases)) <= LARGEST:
+        came = f"{len(set(request.leases))} leases and {len(request.answers)} answers"
+        raise InvalidArgument("answers", f"one for each of up to {LARGEST} leases", came)
+    if _repeated(batch, request.ids[0], request.person, Answered):
+        for name, said in zip(request.ids, request.answers, strict=True):
+            event = batch.known[name].event if name in batch.known else None
+            if not isinstance(event, Answered) or event.answer != said:
+                raise InvalidArgument("id", "new: each bag of answers has one of its own", repr(request.id))
+        return batch.serving(request.person, duplicate=True)
+    seats = [_seat(batch, request.person, lease) for lease in request.leases]
+    asked = [batch.projection.asked[seat.number] for seat in seats]
+    if asked[0].bag is None or any(one.bag != asked[0].bag for one in asked):
+        raise InvalidArgument("leases", "those of one bag", "others")
+    accepted = [bool(one.question.accept(said)) for one, said in zip(asked, request.answers, strict=True)]
+    took = _seconds(request.took)
+    looked = [as_count(request.questions, "questions", 1), as_count(request.looks, "looks", 1), took]
+    for place, (name, seat, said) in enumerate(zip(request.ids, seats, accepted, strict=True)):
+        aside = {"learnt": batch.projection.learnt, **_kind(request.kind), **({} if place else {"looked": looked})}
+        batch.note(Entry(Answered(name, f"ask-{seat.number}", said), request.person, batch.now, None, aside))
+        batch.seats.leave(seat, free=request.person in batch.projection.excluded)
+    return batch.serving(request.person)
+
+
 def skip(batch: Batch, request: commands.Skip) -> Serving:
     """See ``Skip``."""
     _refuse_telling(batch, "a question cannot be skipped: the toss of a coin is sent instead of an answer")
@@ -125,13 +153,25 @@ def undo(batch: Batch, request: commands.Undo) -> Serving:
         why = "another question was asked instead, and the budget is spent"
         raise UnknownQuestion(f"this skip cannot be taken back: {why}")
     event = Reopened(request.id, last.id) if last.skipped else Retracted(request.id, last.id)
-    placed = batch.note(Entry(event, request.person, batch.now))
-    batch.seats.reseat([last.number], placed.seq)
-    seat = batch.seats.reclaimed(last.number, request.person)
+    placed, seat = batch.note(Entry(event, request.person, batch.now)), None
+    for place, one in enumerate(together := _answered_with(batch, done, last)):
+        retracted = Retracted(f"{request.id}.{place}", one.id)
+        placed = batch.note(Entry(retracted, request.person, batch.now))
+    for one in (last, *together):
+        batch.seats.reseat([one.number], placed.seq)
+        seat = batch.seats.reclaimed(one.number, request.person) or seat
     # Somebody else may have the question by now: then it does not come back; during a pause, after the pause.
     if seat is None or batch.projection.status != "running" or request.person in batch.projection.paused:
         return batch.serving(request.person)
     return batch.with_question(seat, request.person)
+
+
+def _answered_with(batch: Batch, done: Sequence[Undoable], last: Undoable) -> list[Undoable]:
+    """Return what else was answered at once with the last answer, which was taken back: the rest of its bag."""
+    bag, stem = batch.projection.asked[last.number].bag, f"{last.id.rpartition('.')[0]}."
+    if bag is None or last.skipped:
+        return []
+    return [one for one in done if batch.projection.asked[one.number].bag == bag and one.id.startswith(stem)][::-1]
 
 
 def hold(batch: Batch, request: commands.Renew | commands.Release) -> Done:
@@ -290,6 +330,7 @@ def _seat(batch: Batch, person: str, lease: str) -> Seat:
 _HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
     commands.Next: next_question,
     commands.Answer: answer,
+    commands.AnswerBag: answer_bag,
     commands.Skip: skip,
     commands.Flag: flag,
     commands.Undo: undo,

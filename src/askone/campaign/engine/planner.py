@@ -16,6 +16,7 @@ from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.second_opinions import SecondOpinions
 from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
 from askone.campaign.settings.settings import Settings
+from askone.learners.abilities import Forecasts
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
 from askone.session import row_selection
@@ -173,17 +174,55 @@ class Planner:
         if is_exam or order != "auto" or not chooses(learner):
             return pool.drawn(number, is_exam, besides), None
         uniform = row_selection.uniforms(self.seed, number)
+        looked = self._look(learner, uniform, besides)
+        if looked is None:
+            return None, None
+        candidates, free = looked
+        waiting = self.row_cache.features(self.projection.waiting(_WAITING))
+        at, choice = row_selection.best(candidates, waiting, pool.left(), float(uniform[0]), free)
+        return int(self._drawn[at]), choice
+
+    def _look(self, learner: Forecasts[Any], uniform: Array, besides: int | None) -> tuple[Candidates, Array] | None:
+        """Return rows to choose from, and which of them are free; None: no row is left."""
+        pool = self.projection.pool
         known, free = learner.count(self.projection.state), pool.are_free(self._drawn, besides=besides)
         lasts = self._looked is not None and abs(known - self._looked.known) <= _LASTING * known
         if self._looked is None or not lasts or 2 * np.count_nonzero(free) <= len(free):
             self._drawn = pool.candidates(uniform[1:], besides)
             if not len(self._drawn):
-                return None, None
+                return None
             rows = self.row_cache.candidates(self._drawn.tolist())
             self._looked, free = Candidates(learner, self.projection.state, rows), np.ones(len(rows), np.bool_)
-        waiting = self.row_cache.features(self.projection.waiting(_WAITING))
-        at, choice = row_selection.best(self._looked, waiting, pool.left(), float(uniform[0]), free)
-        return int(self._drawn[at]), choice
+        return self._looked, free
+
+    def bag(self, number: int, besides: int | None = None) -> list[DraftQuestion]:
+        """Return questions from this number on that are asked at once; none where one row tells more (``ask.bag``)."""
+        learner, pool = self.learner, self.projection.pool
+        off = self.settings.bag < 2 or self.projection.rowless or pool.is_later
+        if off or self.settings.order != "auto" or not chooses(learner):
+            return []
+        looked = self._look(learner, row_selection.uniforms(self.seed, number), besides)
+        if looked is None:
+            return []
+        places, state = np.flatnonzero(looked[1]), self.projection.state
+        rows = looked[0].rows[places]
+        found = (
+            self.labels.together(learner, state, rows, self.projection.pace, self.settings.bag) if len(rows) else None
+        )
+        if found is None:
+            return []
+        bag, question = found
+        if self._wording is not None:
+            question = self.labels.reworded(question, self._wording)
+        choice = Choice("bag", pool.left(), len(rows), bag.rate)
+        positions = self._drawn[places[list(bag.places)]].tolist()
+        return [
+            DraftQuestion(
+                PlannedQuestion(one, position, "", choice), question.numbered(one), learner.count(state),
+                {"position": position, "bag": number},
+            )
+            for one, position in enumerate(positions, start=number)
+        ]  # fmt: skip
 
     def draft(self, plan: PlannedQuestion, state: Any) -> DraftQuestion:
         """Return the question of a plan at a state."""

@@ -30,6 +30,7 @@ from askone.campaign.kinds.base import Sat
 from askone.errors import InvalidFile
 from askone.learners.abilities import KnowsPeople
 from askone.learners.base import Learner
+from askone.session.bags import Pace
 from askone.session.log import Answered, Asked, Choice, Fitted, Retracted, Skipped
 from askone.store.entries import Entry
 from askone.store.notices import (
@@ -149,6 +150,8 @@ class Projection:
         """Question that a manager decided: by which entry, and how."""
         self.resolved: set[str] = set()
         """Flags that were seen to."""
+        self.bag_pace = Pace()
+        """How long people took over several rows at once."""
         self.lost: dict[int, int] = {}
         """Question that nobody else is asked: the answers that it lacks."""
 
@@ -219,6 +222,7 @@ class Projection:
             aside.get("predicted"),
             aside.get("aim", "error"),
             aside.get("chance"),
+            aside.get("bag"),
         )
         if aside.get("chance") is not None:
             self.checks.append(number)
@@ -315,6 +319,9 @@ class Projection:
         person.last_seen = entry.at
         if asking.role == "gold":
             person.gold_seen.add(asking.position)
+        questions, looks, seconds = entry.aside.get("looked") or (1, 1, None)
+        if seconds is not None and not by_program:
+            self.bag_pace = self.bag_pace.told(looks / questions, float(seconds) / questions, int(questions))
         late = int(entry.aside.get("learnt", asking.learnt)) - asking.learnt
         if late > 0:
             self.stale_count, self.stale_sum = self.stale_count + 1, self.stale_sum + late
@@ -468,6 +475,12 @@ class Projection:
         return stretched([answer == outside for answer, outside in said if answer is not None], alpha, slip)
 
     # -- looking ----------------------------------------------------------------------------------
+
+    @property
+    def pace(self) -> Pace:
+        """How long people take over one row, and over several at once."""
+        times = [person.seconds for person in self.people.values() if person.seconds]
+        return self.bag_pace.alone(sum(map(sum, times)), sum(map(len, times)))
 
     def active(self, now: float, seconds: float = 60.0) -> int:
         """Return how many people answered or skipped lately; programs are none.

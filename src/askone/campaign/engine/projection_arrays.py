@@ -27,9 +27,10 @@ from askone.campaign.engine.training_set import (
 )
 from askone.campaign.kinds.base import Sat
 from askone.questions.registry import question_from_json
+from askone.session.bags import Pace
 from askone.store.entries import entry_from_json
 
-FORMAT: Final = 6
+FORMAT: Final = 7
 _NUMBERS = (
     *("seq", "status", "stopped", "budget", "numbers", "seats_asked", "answers", "skips", "retractions"),
     *("stale_count", "stale_sum", "stale_most"),
@@ -38,7 +39,7 @@ _COUNTS = (
     *("answers", "yes", "skips", "flags", "fast", "gold_asked", "gold_right", "last_seen", "before"),
     *("program", "cost", "priced"),
 )
-_RARE = ("role", "score", "truth", "most", "heaviest", "predicted", "aim", "chance")
+_RARE = ("role", "score", "truth", "most", "heaviest", "predicted", "aim", "chance", "bag")
 
 
 def to_arrays(projection: Projection) -> dict[str, Array]:
@@ -89,13 +90,14 @@ def _rest(projection: Projection) -> dict[str, Any]:
         "rulings": list(projection.rulings.items()),
         "resolved": sorted(projection.resolved),
         "changes": projection.changes,
+        "bag_pace": projection.bag_pace.sums,
     }
 
 
 def _is_plain(one: AskedQuestion) -> bool:
     """Return whether a question only teaches, as most do."""
     bare = one.score is None and one.truth is None and one.predicted is None and one.chance is None
-    return bare and not one.role and one.aim == "error"
+    return bare and not one.role and one.aim == "error" and one.bag is None
 
 
 def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionReader) -> None:
@@ -106,6 +108,7 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     projection.pool.adopt(arrays)
     projection.overlaps[:] = [(first, overlap) for first, overlap in rest["overlaps"]]
     projection.changes = rest["changes"]
+    projection.bag_pace = Pace(tuple(rest["bag_pace"]))
     projection.reasked.update(rest["reasked"])
     names = [who for who, _, _ in rest["people"]]
     done = _done(arrays)

@@ -103,6 +103,8 @@ class AskedQuestion:
     """What the model predicted when an exam was made, and what that was to measure."""
     chance: float | None = None
     """Of a yes, for a question that checks people."""
+    bag: int | None = None
+    """The first question of those that were asked at once."""
     given: list[GivenAnswer] = field(default_factory=list)
 
     @property

@@ -17,6 +17,7 @@ from askone.labels.base import Space
 from askone.labels.wording import number_text
 from askone.learners.base import Learner
 from askone.questions.base import Question
+from askone.session.bags import ChosenBag, Pace
 
 if TYPE_CHECKING:  # settings hold a kind; what learns and predicts is loaded when it is used
     from askone.campaign.kinds import estimates
@@ -252,6 +253,20 @@ class Kind(ABC):
         self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
     ) -> Check | None:
         """Return a question that shows slips, as its answer is all but known; None where nothing is so sure."""
+        return None
+
+    @property
+    def has_bags(self) -> bool:
+        """Whether one question can be about several rows at once."""
+        return False
+
+    def together(
+        self, learner: Learner[Any], state: Any, X: Array, pace: Pace, most: int
+    ) -> tuple[ChosenBag, Question] | None:
+        """Return which of some rows to ask about at once, and the question about each; None: one row tells more.
+
+        See ``session.bags``; ``pace`` is how long people take.
+        """
         return None
 
     def interval_question(

@@ -33,6 +33,7 @@ from askone.learners.abilities import probabilities
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.subset import Subset
+from askone.session.bags import ChosenBag, Pace, best_of_class
 
 if TYPE_CHECKING:
     from askone.campaign.settings.settings import QuestionSettings, Settings
@@ -146,6 +147,22 @@ class ClassNames(Kind):
         title, members, chance = sure[min(int(uniform[0] * len(sure)), len(sure) - 1)]
         question = Subset(tuple(members), title, wording=space.wording, learnt=learner.count(state))
         return Check(question, min(max(chance, UNSURE), 1 - UNSURE))
+
+    def together(
+        self, learner: Learner[Any], state: Any, X: Array, pace: Pace, most: int
+    ) -> tuple[ChosenBag, Question] | None:
+        space, chances = learner.space, probabilities(learner, state, X)
+        if chances is None or not isinstance(space, FiniteSpace) or space.attributes or space.sets:
+            return None
+        found = best_of_class(chances, pace, most)
+        if found is None:
+            return None
+        bag, place = found
+        return bag, Subset((space.names[place],), wording=space.wording, learnt=learner.count(state))
+
+    @property
+    def has_bags(self) -> bool:
+        return self.attributes is None
 
     def compatible(self, said: Said) -> int:
         return by_classes(said, self.classes)

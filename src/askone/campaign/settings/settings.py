@@ -50,6 +50,7 @@ from askone.labels.base import Space
 from askone.labels.wording import YES_NO
 from askone.learners import registry
 from askone.privacy import with_slips
+from askone.session.bags import LARGEST
 
 Record = dict[str, Any]
 
@@ -135,6 +136,15 @@ class AskSettings:
         PeoplePerQuestion,
         about('how many people answer each question; "auto": one, and others where that tells more than another row'),
     ] = 1
+    bag: Annotated[
+        int,
+        about(
+            "classes: rows in one question at most, where the model is nearly sure of all and one key for them tells "
+            "more per second than a question about one row",
+            ge=1,
+            le=LARGEST,
+        ),
+    ] = 1
     gold_share: Annotated[
         float,
         about(
@@ -176,6 +186,8 @@ class AskSettings:
             raise InvalidArgument("ask.exam_share", "at most 0.95 together with ask.gold_share", self.exam_share)
         if self.until == "known" and self.per_row == 1:
             raise InvalidArgument("ask.per_row", 'more than 1 where ask.until is "known"', self.per_row)
+        if self.bag > 1 and self.people > 1:
+            raise InvalidArgument("ask.bag", "1 where several people answer each question (ask.overlap)", self.bag)
 
 
 @final
@@ -273,6 +285,8 @@ class Settings:
             raise InvalidArgument("ask.gold_share", "0 without rows.gold", self.ask.gold_share)
         if self.ask.training and self.rows.gold is None:
             raise InvalidArgument("ask.training", "0 without rows.gold", self.ask.training)
+        if self.ask.bag > 1 and not self.labels.has_bags:
+            raise InvalidArgument("ask.bag", "1 but for classes without attributes", self.ask.bag)
         as_choice(self.learner.learner, "learner.learner", (*self.labels.learners, *registry.names()))
         self.labels.check(self.learner)
 
@@ -282,6 +296,8 @@ class Settings:
             raise InvalidArgument("ask.overlap", "1 with privacy.epsilon: other rows teach more", self.ask.overlap)
         if self.ask.gold_share:
             raise InvalidArgument("ask.gold_share", "0 with privacy.epsilon", self.ask.gold_share)
+        if self.ask.bag > 1:
+            raise InvalidArgument("ask.bag", "1 with privacy.epsilon: halves would tell more", self.ask.bag)
         if self.learner.learner == "rls":
             raise InvalidArgument("privacy.epsilon", "none with learner 'rls'", self.privacy.epsilon)
         if self.flip > 0.49:
@@ -400,7 +416,7 @@ class Settings:
 
 CHANGEABLE: Final = {
     "question": frozenset({"wording", "instructions", "language"}),
-    "ask": frozenset({"target", "overlap", "per_row", "until", "tolerance", "per_person"}),
+    "ask": frozenset({"bag", "target", "overlap", "per_row", "until", "tolerance", "per_person"}),
     "people": frozenset({"pause_below", "pause_after"}),
 }
 """What may be changed while a campaign runs, beside its title and its budget."""

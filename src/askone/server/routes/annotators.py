@@ -6,11 +6,11 @@ from asyncio import to_thread
 
 from starlette.responses import Response
 
-from askone.campaign.engine.commands import PROGRAM, Answer, Flag, Next, Release, Renew, Request, Skip, Undo
+from askone.campaign.engine.commands import PROGRAM, Answer, AnswerBag, Flag, Next, Release, Renew, Request, Skip, Undo
 from askone.campaign.output.views import held_position, picture_of
 from askone.server._context import RequestContext
 from askone.server._errors import not_found
-from askone.server._requests import AnswerBody, FlagBody, LeasesBody, SkipBody, UndoBody
+from askone.server._requests import AnswerBody, BagBody, FlagBody, LeasesBody, SkipBody, UndoBody
 from askone.server._responses import BriefResponse, ReleaseResponse, RenewResponse, ServingResponse
 
 
@@ -40,6 +40,14 @@ async def answer(ctx: RequestContext, body: AnswerBody) -> ServingResponse:
     said = (body.lease, body.answer, body.id, body.took, body.epsilon)
     result = await _serve(ctx, Answer(ctx.user.id, *said, _kind(ctx, body.kind), body.cost))
     ctx.services.metrics.answers.inc()
+    return result
+
+
+async def answer_bag(ctx: RequestContext, body: BagBody) -> ServingResponse:
+    """Take the answers of a bag in for good, and return the next question."""
+    said = (tuple(body.leases), tuple(body.answers), body.id, body.took, body.questions, body.looks)
+    result = await _serve(ctx, AnswerBag(ctx.user.id, *said, _kind(ctx, body.kind)))
+    ctx.services.metrics.answers.inc(len(body.answers))
     return result
 
 

@@ -11,8 +11,8 @@ import { Practice } from "./practice.js";
 import { consent, isSpent, spent } from "./privacy.js";
 import { Screens } from "./screens.js";
 import { Session } from "./session.js";
-import { picture, showRow, spoken } from "./question-view.js";
-import { answers, isOwn, plain, sentence } from "./sentence.js";
+import { picture, showBag, showRow, spoken } from "./question-view.js";
+import { answers, bagHint, isOwn, plain, sentence } from "./sentence.js";
 import { Swipe } from "./swipe.js";
 import { top } from "../shared/header.js";
 
@@ -51,7 +51,7 @@ function label(side, word, q) {
   pulls[side].textContent = word;
 }
 
-function show(q, { switched }) {
+function show(q, { switched, bag = null, goesOn = false }) {
   const lostFocus = !screens.section.hidden && screens.section.contains(document.activeElement);
   screens.hide();
   document.body.classList.remove("idle");
@@ -61,9 +61,11 @@ function show(q, { switched }) {
   if (isOwn(q)) question.dir = "auto";
   else question.removeAttribute("dir");
   question.classList.toggle("long", plain(q).length > 60 || (q.set?.length ?? 0) > 4);
-  row.hidden = !showRow(row, q);
-  ask.classList.toggle("pictured", Boolean(q.row.image));
-  ask.classList.toggle("wordy", row.classList.contains("wordy") && !q.row.image);
+  row.hidden = !(bag ? showBag(row, q, bag) : showRow(row, q));
+  row.classList.toggle("wall", Boolean(bag));
+  if (bag) question.append(...bagHint(q, bag));
+  ask.classList.toggle("pictured", Boolean(q.row.image) && !bag);
+  ask.classList.toggle("wordy", row.classList.contains("wordy") && !q.row.image && !bag);
   document.body.classList.toggle("rowless", row.hidden);
   const words = sides(q);
   label("left", words.left, q);
@@ -72,8 +74,8 @@ function show(q, { switched }) {
   byId("swipe-hint").replaceChildren(icon(pointing("left")), words.left, dot(), t("swipe"), dot(), words.right, icon(pointing("right")));
   byId("main").scrollTop = 0;
   enter(switched);
-  watch.start();
-  say.textContent = spoken(q);
+  if (!goesOn) watch.start();
+  say.textContent = spoken(q, bag);
   if (switched) toast(t("This question was updated."), 3);
   if (lostFocus) question.focus({ preventScroll: true });
 }
@@ -185,6 +187,7 @@ const ACTS = {
 function openFlagging() {
   const q = session.shown;
   if (q === null || session.privacy) return;
+  if (session.bag) session.oneByOne(); // a note is about one row
   const dialog = byId("flagging");
   byId("reason").value = "";
   dialog.returnValue = "cancel";
@@ -275,7 +278,7 @@ async function speak(wanted, told) {
   word();
   if (session) showSaved(session.outbox.state, session.outbox.items.length);
   screens.redraw();
-  if (session?.shown) show(session.shown, { switched: false });
+  if (session?.shown) show(session.shown, { switched: false, bag: session.bag, goesOn: true });
 }
 
 async function begin() {

@@ -9,7 +9,8 @@ import { lookCloser } from "./zoom.js";
 const LONG = 90; // characters: more are a text to read, not a value
 const CLIPPED = 4_000;
 /** What a screen reader says when the question comes up: the sentence and a short account of the row. */
-export function spoken(question) {
+export function spoken(question, bag = null) {
+  if (bag) return `${plain(question)} ${t("Several rows at once.")}`;
   const row = question.row.fields
     .filter((field) => field.kind !== "image")
     .map((field) => `${field.name}: ${field.value}`)
@@ -83,7 +84,7 @@ function facts(fields, words) {
 }
 
 // Pictures of the questions that may come next are fetched ahead and kept as elements: showing one asks nobody.
-const KEPT = 8;
+const KEPT = 24; // two walls of nine, and some
 const kept = new Map();
 
 function load(address) {
@@ -145,4 +146,23 @@ export function showRow(card, question) {
   card.classList.toggle("beside", Boolean(row.image) && fields.length > 0 && !fields.some(isLong));
   card.scrollTop = 0;
   return content.length > 0;
+}
+
+/** Several rows at once, those that are asked about now in the foreground: pictures on a wall, or lines. */
+export function showBag(card, question, bag) {
+  const asked = new Set(bag.asked);
+  const tiles = question.bag.map(({ row }, place) => {
+    const fields = row.fields.filter((field) => field.kind !== "image" || !row.image);
+    const words = fields.map((field) => (field.kind === "number" ? local(String(field.value ?? "")) : String(field.value ?? ""))).join(" · ");
+    const image = row.image ? picture(row.image) : null;
+    if (image) image.alt = t("A picture that is asked about");
+    const mark = bag.answers[place] === null ? null : icon(bag.answers[place] ? "yes" : "no");
+    const known = bag.answers[place] === null ? "" : bag.answers[place] ? " right" : " wrong";
+    return el("li", { class: `tile${asked.has(place) ? "" : " aside"}${known}` }, image, words ? el("span", { class: "line", dir: "auto" }, words) : null, mark);
+  });
+  const pictured = question.bag.some(({ row }) => row.image);
+  card.replaceChildren(el("ul", { class: pictured ? "tiles" : "tiles lines" }, tiles));
+  card.classList.remove("wordy", "beside");
+  card.scrollTop = 0;
+  return true;
 }

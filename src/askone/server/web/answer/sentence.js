@@ -4,6 +4,7 @@ import { el } from "../shared/dom.js";
 import { local } from "../shared/format.js";
 import { isKnown, put, t } from "../shared/language.js";
 
+const ONE = "Is it {set}?"; // the usual question about one class
 const FEW = 3; // names of a set that stand in the line of the sentence
 const MANY = 6; // names that are written smaller
 
@@ -61,8 +62,9 @@ function together(parts) {
   return parts;
 }
 
-/** The parts of the heading. */
+/** The parts of the heading; the usual one is about all rows where there are several. */
 export function sentence(question) {
+  if (question.bag && question.template === ONE) return together(put(t("Are all of these {set}?"), places(question)));
   if (question.template) return together(put(t(question.template), places(question)));
   return question.set ? withNames(question.sentence, question.set) : [question.sentence];
 }
@@ -76,4 +78,10 @@ export const isOwn = (question) => !isKnown(question.template);
 /** The words for yes and for no. */
 export function answers(question) {
   return question.kind !== "pair" && question.answers.join() === "Yes,No" ? [t("Yes"), t("No")] : question.answers;
+}
+
+/** What stands under a question about several rows: that it is about all of them, and about which after a no. */
+export function bagHint(question, bag) {
+  const part = bag.asked.length < question.bag.length;
+  return [el("span", { class: "hint" }, part ? t("Only the marked ones now.") : t("Yes only if it is so for all of them."))];
 }

@@ -7,6 +7,7 @@
 import { ApiError, post, toLogin } from "../shared/api.js";
 import { Leases } from "./leases.js";
 import { Outbox } from "./outbox.js";
+import { Bag } from "./bag.js";
 import { insist } from "../shared/backoff.js";
 import { randomized } from "./privacy.js";
 import { t, told } from "../shared/language.js";
@@ -19,7 +20,7 @@ const PATIENCE = 15_000;
 const POLL = { waiting: 3, paused: 8, spent: 30, resting: 30, done: 30, closed: 60 };
 
 /** Two questions are the same for a person when this is the same, whatever lease they have. */
-const print = (q) => JSON.stringify([q.number, q.kind, q.sentence, q.set, q.pair, q.row.fields]);
+const print = (q) => JSON.stringify([q.number, q.kind, q.sentence, q.set, q.pair, q.row.fields, q.bag?.map((one) => one.number)]);
 
 export class Session {
   lost = 0; // answers that could not be counted
@@ -31,6 +32,8 @@ export class Session {
   #open = 0; // the moment from which an answer is taken
   #poll = null;
   #stopped = false;
+  #bags = []; // what is known of the rows on the screen, after each answer about several of them
+  #apart = new Set(); // leases of rows that are to be asked about one by one
 
   /** view: show(question, {switched}), prefetch(questions), screen(name, words), note(text), progress(), took(). */
   constructor(campaign, user, view) {
@@ -51,7 +54,7 @@ export class Session {
 
   #followPage() {
     window.addEventListener("pagehide", () => {
-      this.leases.release(this.outbox.items.map((item) => item.body.lease));
+      this.leases.release(this.outbox.items.flatMap((item) => item.body.leases ?? item.body.lease));
     });
     // Back from the browser's cache of pages: the leases are gone.
     window.addEventListener("pageshow", (event) => event.persisted && this.refresh());
@@ -99,6 +102,7 @@ export class Session {
   /** Yes, no or, where answers are private, null for neither. From here on the true answer is nowhere, and no time is sent. */
   answer(yes) {
     if (!this.ready) return false;
+    if (this.bag) return this.#answerBag(yes);
     const epsilon = this.privacy?.epsilon ?? null;
     const answer = epsilon === null ? yes : randomized(yes, epsilon);
     const next = this.#ahead && (answer ? this.#ahead.yes : this.#ahead.no);
@@ -109,8 +113,42 @@ export class Session {
     return true;
   }
 
+  /** Where several rows are asked about at once, what is known of them by now. */
+  get bag() {
+    return this.#bags.at(-1) ?? null;
+  }
+
+  #answerBag(yes) {
+    const bag = this.bag.told(yes);
+    if (bag.asked.length > 0) {
+      this.#bags.push(bag);
+      this.#again();
+      return true;
+    }
+    const took = Math.round(this.view.took() * 1000) / 1000;
+    const leases = this.shown.bag.map((one) => one.lease);
+    this.#act("bags", { leases, answers: bag.answers, took, questions: bag.questions, looks: bag.looks });
+    this.#await();
+    return true;
+  }
+
+  /** The same rows, asked about otherwise: the clock of the answer goes on. */
+  #again() {
+    this.#open = performance.now() + GUARD;
+    this.view.show(this.shown, { switched: false, bag: this.bag, goesOn: true });
+    this.view.progress();
+  }
+
+  /** Whoever cannot tell for all rows at once is asked about each. */
+  oneByOne() {
+    for (const one of this.shown.bag) this.#apart.add(one.lease);
+    this.#show({ ...this.shown, bag: null }, null);
+    return true;
+  }
+
   skip(reason) {
     if (!this.ready) return false;
+    if (this.bag) return this.oneByOne();
     if (this.privacy) return this.answer(null);
     this.#act("skips", { lease: this.shown.lease, reason });
     this.#await();
@@ -124,6 +162,11 @@ export class Session {
 
   /** What was never sent is taken back here; anything else by the server, in its turn. */
   undo() {
+    if (this.#bags.length > 1) {
+      this.#bags.pop();
+      this.#again();
+      return true;
+    }
     if (this.undoable <= 0) return false;
     const last = this.outbox.items.at(-1);
     const past = last && this.#past.get(last.body.id);
@@ -152,20 +195,21 @@ export class Session {
 
   get undoable() {
     if (this.privacy) return 0;
-    return (this.serving?.undoable ?? 0) + this.#waiting("answers", "skips") - this.#waiting("undo");
+    return this.#bags.length - (this.bag ? 1 : 0) + (this.serving?.undoable ?? 0) + this.#waiting("answers", "bags", "skips") - this.#waiting("undo");
   }
 
   get mine() {
-    return Math.max(0, (this.serving?.mine ?? 0) + this.#waiting("answers") - this.#waiting("undo"));
+    return Math.max(0, (this.serving?.mine ?? 0) + this.waiting - this.#waiting("undo"));
   }
 
   get waiting() {
-    return this.#waiting("answers");
+    const bags = this.outbox.items.filter((item) => item.path === "bags");
+    return this.#waiting("answers") + bags.reduce((sum, item) => sum + item.body.answers.length, 0);
   }
 
   get left() {
     const left = this.serving?.left ?? null;
-    return left === null ? null : Math.max(0, left - this.#waiting("answers"));
+    return left === null ? null : Math.max(0, left - this.waiting);
   }
 
   // ---- what the server says ----
@@ -185,18 +229,26 @@ export class Session {
   #accept(serving) {
     this.serving = serving;
     clearTimeout(this.#poll);
+    const question = this.#asked(serving);
     if (serving.state !== "question" || !serving.question) {
       this.shown = null;
       this.#ahead = null;
+      this.#bags = [];
       this.leases.hold([]);
       this.view.screen(serving.state);
       this.#pollLater(serving.state);
-    } else if (this.shown && print(this.shown) === print(serving.question)) {
-      this.#hold(serving.question, serving.ahead);
+    } else if (this.shown && print(this.shown) === print(question)) {
+      this.#hold(question, serving.ahead);
     } else {
-      this.#show(serving.question, serving.ahead, this.shown !== null);
+      this.#show(question, serving.ahead, this.shown !== null);
     }
     this.view.progress();
+  }
+
+  /** The question, with all that are asked at once with it, itself included. */
+  #asked({ question, bag }) {
+    if (!question || !bag?.length || this.#apart.has(question.lease)) return question;
+    return { ...question, bag: [question, ...bag] };
   }
 
   /** More answers wait behind this response: it may still tell what the next one is worth, and what to show. */
@@ -216,7 +268,7 @@ export class Session {
 
   #refused(item, error) {
     this.#past.delete(item.body.id);
-    if (item.path === "answers") this.lost += 1;
+    if (item.path === "answers" || item.path === "bags") this.lost += item.body.answers?.length ?? 1;
     if (error.code === "lease_lost") {
       this.view.note(t("That question had gone to somebody else in the meantime, so this one was not counted."));
     } else {
@@ -244,7 +296,8 @@ export class Session {
     clearTimeout(this.#poll);
     this.shown = question;
     this.#open = performance.now() + (switched ? GUARD_AFTER_SWITCH : GUARD);
-    this.view.show(question, { switched });
+    this.#bags = question.bag ? [new Bag(question.bag.length)] : [];
+    this.view.show(question, { switched, bag: this.bag });
     this.#hold(question, ahead);
     this.view.progress();
   }
@@ -252,7 +305,7 @@ export class Session {
   #hold(question, ahead) {
     this.shown = question;
     this.#ahead = ahead;
-    this.leases.hold([question, ahead?.yes, ahead?.no]);
+    this.leases.hold([...(question.bag ?? [question]), ahead?.yes, ahead?.no]);
     this.view.prefetch([ahead?.yes, ahead?.no]);
   }
 
@@ -260,6 +313,7 @@ export class Session {
   #await() {
     this.shown = null;
     this.#ahead = null;
+    this.#bags = [];
     this.view.screen(this.outbox.state === "unsaved" ? "offline" : "loading");
     this.view.progress();
   }

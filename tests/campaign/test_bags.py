@@ -1,0 +1,179 @@
+"""Several rows in one question, in campaigns: served together, answered at once, folded like single answers."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from askone.campaign.campaign import Campaign
+from askone.campaign.create import create_campaign
+from askone.campaign.engine.commands import Answer, AnswerBag, Next, Serving, Undo
+from askone.campaign.settings.settings import AskSettings, ClassNames, Items, LearnerSettings, Numbers, Settings
+from askone.campaign.tables.open import open_table
+from askone.errors import AskoneError, InvalidArgument, LeaseLost
+from askone.session.bags import Bag
+from askone.store.open import open_store
+
+ROWS = 240
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> tuple[Path, list[str]]:
+    chance = np.random.default_rng(0)
+    labels = chance.integers(3, size=ROWS)
+    X = np.eye(3)[labels] * 6 + chance.normal(size=(ROWS, 3))
+    path = tmp_path / "blobs.csv"
+    lines = [f"r{n}," + ",".join(f"{x:.4f}" for x in row) for n, row in enumerate(X)]
+    path.write_text("key,a,b,c\n" + "\n".join(lines) + "\n")
+    return path, [f"class {label}" for label in labels]
+
+
+@contextmanager
+def _campaign(path: Path, **ask: Any) -> Iterator[Campaign]:
+    names = ClassNames(("class 0", "class 1", "class 2"))
+    settings = Settings("Blobs", names, ask=AskSettings(exam_share=0.0, **ask), learner=LearnerSettings(seed=1))
+    with closing(open_store(str(path.parent / "store.db"))) as store:
+        create_campaign(store, "blobs", settings, open_table(str(path)), "", 1.0)
+        yield Campaign(store, "blobs")
+
+
+def _serve(campaign: Campaign, request: Any, now: float) -> Serving:
+    [result] = campaign.serve([request], now)
+    if isinstance(result, AskoneError):
+        raise result
+    assert isinstance(result, Serving)
+    return result
+
+
+def _truth(serving: Serving, labels: list[str]) -> list[bool]:
+    assert serving.question is not None
+    return [one.question.holds(labels[one.row.position]) for one in (serving.question, *serving.bag)]  # type: ignore[attr-defined]
+
+
+def _run(campaign: Campaign, labels: list[str], until: int = 10_000) -> tuple[Serving, int, int]:
+    """Answer truthfully; return the last serving, how many keys were pressed, and how many bags there were."""
+    now, keys, bags = 2.0, 0, 0
+    serving = _serve(campaign, Next("ann"), now)
+    while serving.state == "question" and keys < until:
+        assert serving.question is not None
+        truth, name = _truth(serving, labels), f"a{now:.0f}"
+        now += 1.0
+        if serving.bag:
+            bag, bags = Bag.of(len(truth)), bags + 1
+            while bag.asked:
+                bag = bag.told(all(truth[i] for i in bag.asked))
+            leases = tuple(one.lease for one in (serving.question, *serving.bag))
+            said = tuple(bool(one) for one in bag.answers)
+            assert list(said) == truth
+            serving = _serve(
+                campaign, AnswerBag("ann", leases, said, name, 0.5 * bag.looks, bag.questions, bag.looks), now
+            )
+            keys += bag.questions
+        else:
+            serving, keys = _serve(campaign, Answer("ann", serving.question.lease, truth[0], name, 2.0), now), keys + 1
+    return serving, keys, bags
+
+
+def test_all_rows_are_known_with_far_fewer_keys(table: tuple[Path, list[str]]) -> None:
+    path, labels = table
+    with _campaign(path, bag=9) as campaign:
+        serving, keys, bags = _run(campaign, labels)
+        assert serving.state == "done"
+        assert campaign.projection.answers == ROWS
+        assert bags >= 10
+        assert keys < 0.6 * ROWS
+        # Each row had one question, whether alone or with others.
+        assert len({one.position for one in campaign.projection.asked.values()}) == ROWS
+        press, look = campaign.projection.pace.rates
+        assert press + look == pytest.approx(2.0, abs=0.6)
+        live = campaign.projection.learner.to_arrays(campaign.projection.state)
+        again = Campaign(campaign.store, "blobs", fresh=True)
+        again.refresh()
+        folded = again.projection.learner.to_arrays(again.projection.state)
+        assert again.projection.bag_pace == campaign.projection.bag_pace
+        assert live.keys() == folded.keys()
+        assert all(np.array_equal(live[name], folded[name]) for name in live)
+
+
+def test_without_the_setting_there_are_none(table: tuple[Path, list[str]]) -> None:
+    path, labels = table
+    with _campaign(path) as campaign:
+        _, keys, bags = _run(campaign, labels, until=80)
+        assert (keys, bags) == (80, 0)
+
+
+def _first_bag(campaign: Campaign, labels: list[str]) -> Serving:
+    now = 2.0
+    serving = _serve(campaign, Next("ann"), now)
+    while not serving.bag:
+        assert serving.question is not None
+        now += 1.0
+        serving = _serve(
+            campaign, Answer("ann", serving.question.lease, _truth(serving, labels)[0], f"b{now:.0f}"), now
+        )
+    return serving
+
+
+def test_a_bag_is_sent_again_taken_back_and_answered_one_by_one(table: tuple[Path, list[str]]) -> None:
+    path, labels = table
+    with _campaign(path, bag=9) as campaign:
+        serving = _first_bag(campaign, labels)
+        assert serving.question is not None
+        each = (serving.question, *serving.bag)
+        numbers = [one.number for one in each]
+        # Whoever asks again, after a reload, has the same.
+        again = _serve(campaign, Next("ann"), 500.0)
+        assert again.question is not None
+        assert [one.number for one in (again.question, *again.bag)] == numbers
+        before, leases = campaign.projection.answers, tuple(one.lease for one in each)
+        said = tuple(_truth(serving, labels))
+        command = AnswerBag("ann", leases, said, "bag-1", 3.0, 1, len(each))
+        _serve(campaign, command, 501.0)
+        assert campaign.projection.answers == before + len(each)
+        assert _serve(campaign, command, 502.0).duplicate
+        assert campaign.projection.answers == before + len(each)
+        with pytest.raises(InvalidArgument, match="id must be new"):
+            _serve(campaign, AnswerBag("ann", leases, tuple(not one for one in said), "bag-1"), 503.0)
+        back = _serve(campaign, Undo("ann", "u-1"), 504.0)
+        assert campaign.projection.answers == before
+        assert back.question is not None
+        assert [one.number for one in (back.question, *back.bag)] == numbers
+        alone = _serve(campaign, Answer("ann", back.question.lease, said[0], "one"), 505.0)
+        assert campaign.projection.answers == before + 1
+        assert alone.question is not None
+        assert alone.question.number == numbers[1]
+        assert len(alone.bag) == len(each) - 2
+        _serve(campaign, Undo("ann", "u-2"), 506.0)
+        assert campaign.projection.answers == before
+
+
+def test_wrong_bags_are_refused(table: tuple[Path, list[str]]) -> None:
+    path, labels = table
+    with _campaign(path, bag=9) as campaign:
+        serving = _serve(campaign, Next("ann"), 2.0)
+        assert serving.question is not None
+        with pytest.raises(InvalidArgument, match="leases must be those of one bag"):
+            _serve(campaign, AnswerBag("ann", (serving.question.lease,), (True,), "x"), 3.0)
+        serving = _first_bag(campaign, labels)
+        assert serving.question is not None
+        leases = tuple(one.lease for one in (serving.question, *serving.bag))
+        before = campaign.projection.seq
+        with pytest.raises(InvalidArgument, match="answers must be one for each"):
+            _serve(campaign, AnswerBag("ann", leases, (True,), "y"), 600.0)
+        with pytest.raises(LeaseLost):
+            _serve(campaign, AnswerBag("bob", leases, (True,) * len(leases), "z"), 601.0)
+        assert campaign.projection.seq == before
+
+
+@pytest.mark.parametrize(
+    ("labels", "more"),
+    [(Numbers(0, 10), {}), (Items(("a", "b", "c")), {}), (ClassNames(("a", "b")), {"overlap": 3})],
+)
+def test_settings_that_cannot_be(labels: Any, more: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument, match="ask.bag must be 1"):
+        Settings("No", labels, ask=AskSettings(bag=9, **more))
+    with pytest.raises(InvalidArgument, match="ask.bag"):
+        AskSettings(bag=10)
