@@ -76,7 +76,7 @@ def test_options_go_over_a_toml_file(here, capsys):
     assert "2000 USD" in out
     assert "--help" not in out
     text = (here / "c.toml").read_text()
-    assert 'name = ""\n# decimals = 0' in text  # an example stands with its section
+    assert 'goal = "value"\n# decimals = 0' in text  # an example stands with its section
 
 
 def test_items_alone(capsys):

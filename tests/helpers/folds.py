@@ -76,6 +76,7 @@ def learners():
     yield "filters, unrounded, two outputs", FilterLearner(two, MAPS[:2]), 80
     yield "filters, diagonal", FilterLearner(real, MAPS, diagonal=True), 160
     yield "filters, quantile, flips", FilterLearner(real, MAPS[1:], quantile=0.9, flip=0.1), 80
+    yield "filters, revenue", FilterLearner(Real(0, 4, decimals=2), MAPS, goal="revenue"), 160
     yield "filters, many columns", FilterLearner(real, (Nystroem.from_rows(WIDE, 24),)), 60
     yield "interval", Intervals(filters), 120
     yield "range sought", Calibrated(filters, questions=20), 80

@@ -86,6 +86,8 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     new.add_argument("--wording", help="the question, with {threshold}, {set}, or {first} and {second}")
     new.add_argument("--unit", help="numbers: their unit, such as EUR")
     new.add_argument("--decimals", type=int, help="numbers: decimals of the thresholds asked about")
+    new.add_argument("--quantile", type=float, help="numbers: what is predicted; 0.5 is the median")
+    new.add_argument("--goal", choices=("value", "revenue"), help="numbers: revenue asks at the price that earns most")
     new.add_argument("--classes", type=_names, metavar="A,B,...", help="class: their names")
     new.add_argument("--items", type=_names, metavar="A,B,...", help="order: what is put in order")
     new.add_argument("--key", metavar="COLUMN", help="the column that names rows; '': none, rows are numbered")

@@ -169,12 +169,28 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         >>> model.threshold([[0.5]], level=0.9) < model.threshold([[0.5]], level=0.75)
         array([ True])
         """
-        stream = self._with_thresholds()
+        stream = self._able(abilities.HasThresholds)
         rows = self._validated(X, reset=False)
         wanted = (1.0 + self.guess - self.lapse) / 2 if level is None else level
         held = 0.9 if interval is None else interval
         found = [self._flat(one) for one in stream.learner.thresholds(stream.state, rows, wanted, held)]
         return found[0] if interval is None else tuple(found)
+
+    def best_price(self, X: ArrayLike, return_chance: bool = False) -> Any:
+        """Return the price that should earn most at each row, where labels are what an offer is worth to people.
+
+        ``return_chance`` adds the chance that it is paid: their product is what an offer should earn.  For the same
+        learners as ``threshold``; ``Filters(goal="revenue")`` asks at such prices.
+
+        >>> shop = OneBitRegressor(0, 100, learner=Filters(goal="revenue"), random_state=0).start([[0.0], [1.0]])
+        >>> offer = shop.ask([0.5])
+        >>> price, chance = shop.tell(offer, False).best_price([[0.5]], return_chance=True)
+        >>> bool(0 < price[0] < offer.threshold), bool(0 < chance[0] < 1)
+        (True, True)
+        """
+        stream = self._able(abilities.HasPrices)
+        price, chance = stream.learner.prices(stream.state, self._validated(X, reset=False))
+        return (price, chance) if as_flag(return_chance, "return_chance") else price
 
     def noise(self, interval: float | None = None) -> Any:
         """Return the noise of answers as a standard deviation, in the labels' units: a number, or one per output.
@@ -183,14 +199,14 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         (1 - guess - lapse) / (sqrt(2 pi) noise).  ``interval`` is as in ``threshold``.  Questions at the median tell
         little of noise: expect wide ones.
         """
-        stream = self._with_thresholds()
+        stream = self._able(abilities.HasThresholds)
         found = stream.learner.noise(stream.state, 0.9 if interval is None else interval)
         each = [one.item() if one.size == 1 else one for one in found]
         return each[0] if interval is None else tuple(each)
 
-    def _with_thresholds(self) -> Any:
+    def _able(self, ability: type[Learner[Any]]) -> Any:
         stream = self._started()
-        if not abilities.able(stream.learner, abilities.HasThresholds):
+        if not abilities.able(stream.learner, ability):
             allowed = "filters alone: no interval, and of several columns Filters(fitted=False), guess or lapse"
             raise InvalidArgument("learner", allowed, repr(self.learner))
         return stream

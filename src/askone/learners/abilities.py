@@ -68,6 +68,14 @@ class HasThresholds(Learner[S]):
         """Return the standard deviation of what answers go by, and ends that hold it with that chance, 3 x m."""
 
 
+class HasPrices(Learner[S]):
+    """Says which price of an offer earns most, where labels are what it is worth to people."""
+
+    @abstractmethod
+    def prices(self, state: S, X: ArrayLike) -> Array:
+        """Return the price that should earn most at each row, and the chance that it is paid, 2 x n."""
+
+
 class PredictsWithin(HasInterval[S]):
     """Predicts and says an interval at the cost of one of them."""
 

@@ -18,7 +18,7 @@ from PIL import Image
 
 from askone.campaign.create import create_campaign
 from askone.campaign.output.backup import backup_chunks
-from askone.campaign.settings.settings import ClassNames, QuestionSettings, Settings
+from askone.campaign.settings.settings import AskSettings, ClassNames, QuestionSettings, Settings
 from askone.campaign.tables.open import open_table
 from askone.server.app import ROUTES
 from askone.server.security import tokens
@@ -136,7 +136,12 @@ class World:
         digits = Settings("D", ClassNames(("1", "2")), question=shown)
         create_campaign(site.store, "digits", digits, open_table(pictures), "other", 0.0)
         create_campaign(site.store, "door", DRINKS, None, "other", 0.0)
+        rows = [f"{9 * (n % 2) + n % 7 / 10},{n % 5}" for n in range(400)]
+        (folder / "halves.csv").write_text("\n".join(["a,b", *rows]))
+        halves = Settings("H", ClassNames(("low", "high")), ask=AskSettings(bag=9, exam_share=0.0))
+        create_campaign(site.store, "walls", halves, open_table(folder / "halves.csv"), "other", 0.0)
         self.own("digits")
+        self.own("walls")
         site.accounts.add_user("worker", "worker", "annotator", None)
         site.accounts.add_member("prices", "worker", "annotator")
         self.undoable(Asked(None), "worker", 0)
@@ -164,6 +169,21 @@ class World:
     def lease(self, asked, person, number, **more):
         lease = self.site.question(self.client(person), "prices")["lease"]
         asked.options = {"json": {**body_of(asked.row), "lease": lease, "id": f"e{number}", **more}}
+
+    def bag(self, asked, person, number):
+        """Answer about single rows until several are asked about at once."""
+        asked.campaign, client = "walls", self.client(person)
+        served = ok(client.post(f"{API}/campaigns/walls/next", json={}))
+        for n in range(60):
+            leases = [one["lease"] for one in (served["question"], *served["bag"])]
+            if len(leases) > 1:
+                break
+            shown = {one["name"]: one["value"] for one in served["question"]["row"]["fields"]}
+            answer = ("high" if float(shown["a"]) > 5 else "low") in served["question"]["set"]
+            body = {"lease": leases[0], "answer": answer, "id": f"s{number}-{n}", "took": 2.0}
+            served = ok(client.post(f"{API}/campaigns/walls/answers", json=body))
+        assert len(leases) > 1
+        asked.options = {"json": {"leases": leases, "answers": [True] * len(leases), "id": f"b{number}", "took": 4.0}}
 
     def undoable(self, asked, person, number):
         client = self.client(person)
@@ -288,6 +308,7 @@ class World:
 
 FILLS = {
     **{f"POST {C}/{verb}": World.lease for verb in ("answers", "skips", "flags")},
+    f"POST {C}/bags": World.bag,
     f"POST {C}/undo": World.undoable,
     f"POST {C}/leases/renew": World.leases,
     f"POST {C}/leases/release": World.leases,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, final
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
 from askone.labels.number import Real
 from askone.labels.wording import YES_NO, Wording, number_text
-from askone.learners.abilities import Forecasts, able, deviation, interval, predict_within, space_at
+from askone.learners.abilities import Forecasts, HasPrices, able, deviation, interval, predict_within, space_at
 from askone.learners.base import Learner
 from askone.questions.base import Question, known_rates
 from askone.questions.between import Between
@@ -69,6 +69,13 @@ class Numbers(Kind):
         int | None, about("decimals of thresholds; negative: tens, hundreds, ...", 0, ge=-15, le=15)
     ] = None
     name: Annotated[Words, about("what the number is: the price")] = ""
+    quantile: Annotated[
+        float, about("what is predicted: 0.5 is the median; 0.9: nine in ten labels lie below", gt=0, lt=1)
+    ] = 0.5
+    goal: Annotated[
+        Literal["value", "revenue"],
+        about('"revenue": numbers are what an offer is worth to people, who are asked at the price that earns most'),
+    ] = "value"
 
     kind: ClassVar[str] = "number"
     learners: ClassVar[tuple[str, ...]] = ("auto", "filters", "sgd", "rls")
@@ -82,11 +89,17 @@ class Numbers(Kind):
     places: ClassVar[Mapping[str, str]] = {"names": "name"}
     options: ClassVar[Mapping[str, str]] = {
         "low": "low", "high": "high", "unit": "unit", "decimals": "decimals", "label": "name",
+        "quantile": "quantile", "goal": "goal",
     }  # fmt: skip
 
     def __post_init__(self) -> None:
         if (self.low is None) != (self.high is None):
             raise InvalidArgument(f"labels.{'low' if self.low is None else 'high'}", "given, as the other end is", None)
+
+        if self.goal == "revenue" and (self.low is None or self.low < 0.0):
+            raise InvalidArgument("labels.low", 'given, and at least 0 with labels.goal "revenue"', self.low)
+        if self.goal == "revenue" and self.quantile != 0.5:
+            raise InvalidArgument("labels.quantile", '0.5 with labels.goal "revenue"', self.quantile)
 
     @property
     def noun(self) -> str:
@@ -115,6 +128,11 @@ class Numbers(Kind):
 
     def check(self, learner: LearnerSettings) -> None:
         super().check(learner)
+        for name, usual in (("quantile", 0.5), ("goal", "value")):
+            other = learner.learner not in ("auto", "filters") or learner.loss != "median"
+            if getattr(self, name) != usual and (other or learner.interval is not None):
+                allowed = f"{usual!r}, but for learner 'filters' without learner.loss and learner.interval"
+                raise InvalidArgument(f"labels.{name}", allowed, getattr(self, name))
         if learner.learner == "filters" and learner.loss != "median":
             raise InvalidArgument("learner.loss", "'median' with learner 'filters'", repr(learner.loss))
         if learner.learner == "rls" and learner.loss != "squared":
@@ -147,7 +165,7 @@ class Numbers(Kind):
         )
 
     def likelihood(self, features: int | None) -> LearnerChoice:
-        return defaults.Filters(n_components=features)
+        return defaults.Filters(quantile=self.quantile, goal=self.goal, n_components=features)
 
     # -- questions --------------------------------------------------------------------------------
 
@@ -194,9 +212,12 @@ class Numbers(Kind):
     def exam(
         self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
     ) -> Exam | None:
-        """Return a range or a threshold near the prediction, see ``number_exam``; None before the range is known."""
+        """Return a range or a threshold near the prediction, see ``number_exam``; None before the range is known.
+
+        Its score is the error of a median: other quantiles are not to be near the labels.
+        """
         space = _known_range(learner, state)
-        if space is None or space.m > 1:
+        if space is None or space.m > 1 or self.quantile != 0.5:
             return None
         f = min(max(float(learner.predict(state, x[None])[0, 0]), space.lows[0]), space.highs[0])
         above = laplace(f, usual_error(space, plan))
@@ -209,7 +230,7 @@ class Numbers(Kind):
     ) -> Check | None:
         """Return a threshold some eight errors from the prediction, within the range; None: there is no such place."""
         space = _known_range(learner, state)
-        if space is None or space.m > 1:
+        if space is None or space.m > 1 or self.quantile != 0.5:
             return None
         low, high, error = space.lows[0], space.highs[0], usual_error(space, plan)
         f = min(max(float(learner.predict(state, x[None])[0, 0]), low), high)
@@ -232,7 +253,7 @@ class Numbers(Kind):
     ) -> IntervalQuestion | None:
         """Return whether it lies between the ends, or on the right side of the one that is within the range."""
         space, ends = _known_range(learner, state), interval(learner, state, x[None], level)
-        if space is None or ends is None or space.m > 1:
+        if space is None or ends is None or space.m > 1 or self.quantile != 0.5:
             return None
         low, high = (
             rounded(space, float(end[0, 0])) for end in _stretched(learner.predict(state, x[None]), *ends, stretch)
@@ -250,8 +271,8 @@ class Numbers(Kind):
 
     @property
     def columns(self) -> Columns:
-        names = ("prediction", "std", "low", "high", "prediction_low", "prediction_high")
-        return tuple((name, "float") for name in names)
+        names = ["prediction", "std", "low", "high", "prediction_low", "prediction_high"]
+        return tuple((name, "float") for name in (*names, *(("price", "paid") if self.goal == "revenue" else ())))
 
     def predicted(
         self, estimator: regressor.OneBitRegressor, X: Array, rowless: bool = False, stretch: float = 1.0
@@ -259,18 +280,21 @@ class Numbers(Kind):
         """Return predictions within the range that was declared: what cannot be is not said, however unsure it is.
 
         ``low`` and ``high`` are the ends of an interval for the label, ``prediction_low`` and ``prediction_high`` of
-        one for what is predicted, the median: two of its deviations.
+        one for what is predicted, the median: two of its deviations.  For revenue there are the best ``price`` and the
+        chance that it is ``paid``.
         """
         learner, state = estimator.stream_.learner, estimator.stream_.state
         level = LEVEL if estimator.interval is None else estimator.interval
         middle, ends = predict_within(learner, state, X, level)
         spread, values = deviation(learner, state, X), middle[:, 0]
         columns: dict[str, Array | None] = {"std": spread, **dict.fromkeys(("low", "high"))}
-        if ends is not None:
+        if ends is not None and self.quantile == 0.5:
             columns["low"], columns["high"] = map(self._within, _stretched(middle, *ends, stretch))
         for name, side in (("prediction_low", -2), ("prediction_high", 2)):
             columns[name] = None if spread is None else self._within(middle + side * spread)
         told = {name: [None] * len(X) if one is None else one[:, 0].tolist() for name, one in columns.items()}
+        if able(learner, HasPrices) and self.goal == "revenue":
+            told |= dict(zip(("price", "paid"), learner.prices(state, X).tolist(), strict=True))
         return {"prediction": self._within(values).tolist(), **told}
 
     def doubts(self, predicted: Mapping[str, Sequence[Any]]) -> list[float]:

@@ -16,7 +16,7 @@ from askone.learners.base import Learner
 from askone.learners.contest import Contest
 from askone.learners.forgetting import Forgetting
 from askone.learners.kalman.intervals import Intervals
-from askone.learners.kalman.regressor import NOISES, PRIORS, FilterLearner
+from askone.learners.kalman.regressor import GOALS, NOISES, PRIORS, FilterLearner
 from askone.learners.mixture.classes import ClassMixture
 from askone.learners.mixture.members import FittedMember, LinearMember
 from askone.learners.mixture.number import NumberMixture
@@ -64,6 +64,9 @@ class Filters(FeatureChoice):
     forgets : bool
         Begin anew when forecasts say that the concept has changed; what was learnt before comes back if it forecasts
         better again.
+    goal : "value", "revenue"
+        "revenue" asks at the price that earns most, where labels are what an offer is worth to people: most offers at
+        the best price by what is known, one in four to find out (see ``kalman.pricing``).  A range from 0 on is needed.
     calibration : int
         Questions per output spent on the range where none is declared.
     fitted : bool
@@ -78,6 +81,7 @@ class Filters(FeatureChoice):
     covariance: str = "auto"
     wary: float = 0.0
     forgets: bool = True
+    goal: str = "value"
     calibration: int = 60
     fitted: bool = True
     forecasts: ClassVar[bool] = True
@@ -88,10 +92,13 @@ class Filters(FeatureChoice):
     def _alone(self, setup: Setup) -> Learner[Any]:
         """Return the learner of answers that nobody is named with."""
         quantile = as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
+        offers = as_choice(self.goal, "goal", GOALS) == "revenue"
         chance = sum(known_rates(setup.guess, setup.lapse)) > 0.0
         if chance:
             need_range(setup, "with guess or lapse a range cannot be sought")
-        plain = setup.space.m == 1 and quantile == 0.5 and setup.interval is None and not chance
+        if offers:
+            self._check_offers(setup, quantile)
+        plain = setup.space.m == 1 and quantile == 0.5 and setup.interval is None and not (chance or offers)
         beside = members(self, setup) if plain else ()
         inner = setup.front() if beside else setup
         maps = self._maps(inner, _NUMBERS)
@@ -102,6 +109,7 @@ class Filters(FeatureChoice):
         priors = PRIORS if diagonal or len(PRIORS) * numbers <= _ROOM[0] else (1.0,)
         options: dict[str, Any] = {"priors": priors, "quantile": quantile, "flip": setup.flip, "diagonal": diagonal}
         options |= {"wary": self.wary, "forgets": self.forgets, "guess": setup.guess, "lapse": setup.lapse}
+        options["goal"] = self.goal
         if chance:  # filters of next to no noise would take most surprises for guesses, and stay where they are
             options["noises"] = tuple(s for s in NOISES if s >= _STEEPEST)
         bank = FilterLearner(setup.space, maps, **options)
@@ -113,6 +121,16 @@ class Filters(FeatureChoice):
             raise incompatible("interval", setup.interval, f"the quantile {quantile}", [None])
         level = as_number(setup.interval, "interval", 0.0, 1.0, strict=True)
         return calibrated(Intervals(bank, level), self.calibration, setup)
+
+    def _check_offers(self, setup: Setup, quantile: float) -> None:
+        """Refuse what says how else to ask than by prices."""
+        need_range(setup, "with goal='revenue' a range cannot be sought")
+        if setup.interval is not None:
+            raise incompatible("interval", setup.interval, "goal='revenue'", [None])
+        if quantile != 0.5:
+            raise incompatible("quantile", quantile, "goal='revenue'", [0.5])
+        if setup.space.m > 1 or setup.space.bundles:
+            raise incompatible("goal", self.goal, "several outputs", ["value"])
 
 
 @final

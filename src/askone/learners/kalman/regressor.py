@@ -37,7 +37,7 @@ from scipy.special import ndtr
 from askone._common.arithmetic import log, normal_cdf, normal_quantile
 from askone._common.compiled import dot, paired_dots, times
 from askone._common.types import Array
-from askone._common.validate import as_number, as_row, as_rows
+from askone._common.validate import as_choice, as_number, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.number import Real
@@ -47,6 +47,7 @@ from askone.learners.abilities import (
     Forgets,
     HasDeviation,
     HasInterval,
+    HasPrices,
     HasRange,
     HasThresholds,
     Hindsight,
@@ -60,7 +61,7 @@ from askone.learners.abilities import (
 )
 from askone.learners.base import as_uniform, marked, of_family, unmarked
 from askone.learners.cavity import without
-from askone.learners.kalman import _compiled, _watch
+from askone.learners.kalman import _compiled, _watch, pricing
 from askone.learners.kalman._bank import MANY, Bank, DiagonalBank, FullBank, Judged
 from askone.learners.kalman._watch import SHORT, Trial, Watch
 from askone.learners.row_shift import RowMoments
@@ -71,6 +72,7 @@ from askone.questions.half_space import HalfSpace, bundle_question, half_space, 
 
 NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
 PRIORS = (0.1, 0.5, 2.5)
+GOALS = ("value", "revenue")
 _LAPSE = 0.12  # of the rarer answer, in the weights alone: a surprise or two is no proof against a filter
 _UNLIKELY = 4.0  # nats, of evidence against flips that nobody declared, and against noise beyond the range
 _RARE = 0.43  # how many nats e times as much noise is likelier where the rarer answer is e times as rare as the other
@@ -109,6 +111,7 @@ class FilterLearner(
     HasDeviation[BankState],
     HasInterval[BankState],
     HasThresholds[BankState],
+    HasPrices[BankState],
     TakesRanges[BankState],
     Hindsight[BankState],
     TellsJudged[BankState],
@@ -125,6 +128,7 @@ class FilterLearner(
     are flipped by what some filters reckon with, whatever is declared: they may have been mixed up for a while.
     ``forgets``: it begins anew when young filters say that the concept has changed (see ``_watch``).
     ``guess`` and ``lapse`` are how often the answer is yes, and no, whatever is true.
+    The goal "revenue" asks at the price that earns most instead of the median (see ``pricing``).
 
     >>> from askone.features.maps import Linear, Scaler
     >>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
@@ -148,6 +152,7 @@ class FilterLearner(
     forgets: bool = False
     guess: float = 0.0
     lapse: float = 0.0
+    goal: str = "value"
 
     def __post_init__(self) -> None:
         if not self.maps or len({one.columns for one in self.maps}) > 1:
@@ -162,6 +167,7 @@ class FilterLearner(
             if not 0 <= as_number(value, argument, 0.0) < 0.5:
                 raise InvalidArgument(argument, "a chance below 1/2", value)
         known_rates(self.guess, self.lapse)
+        self._check_goal()
         if self.space.bundles and self.quantile != 0.5:
             # The quantile of a sum is not the sum of the quantiles.
             raise IncompatibleParts("bundles", f"left out for the quantile {self.quantile}, output by output", "some")
@@ -171,6 +177,16 @@ class FilterLearner(
             )
             raise IncompatibleParts("bundles", allowed, self.space.bundles)
 
+    def _check_goal(self) -> None:
+        if as_choice(self.goal, "goal", GOALS) == "value":
+            return
+        if self.space.m > 1 or self.quantile != 0.5:
+            raise IncompatibleParts(
+                "goal", "'value' for several outputs, or another quantile than the median", self.goal
+            )
+        if self.space.lows[0] < 0.0:
+            raise InvalidArgument("low", "at least 0 with goal 'revenue': prices are paid", self.space.lows[0])
+
     # -- configuration, laid out once ---------------------------------------------------------
 
     @cached_property
@@ -179,7 +195,9 @@ class FilterLearner(
 
     @cached_property
     def width(self) -> int:
-        """Uniforms per question: one, to choose the output, where there are several."""
+        """Uniforms per question: one, to choose the output, where there are several; an offer takes others."""
+        if self.goal == "revenue":
+            return pricing.UNIFORMS
         return 0 if len(self.space.askable) == 1 else 1
 
     @cached_property
@@ -252,7 +270,7 @@ class FilterLearner(
 
     def ask(self, state: BankState, x: ArrayLike, uniform: Array) -> Question:
         """Is the value above the filters' mean?  For one output or bundle, drawn at random."""
-        return self._questions(state, as_row(x, self.columns), np.asarray(uniform)[None])[0]
+        return self._questions(state, as_row(x, self.columns), as_uniform(uniform, self.width)[None])[0]
 
     def ask_many(self, state: BankState, X: ArrayLike, uniform: Array) -> list[Question]:
         return self._questions(state, as_rows(X, self.columns), np.asarray(uniform))
@@ -515,8 +533,11 @@ class FilterLearner(
             -log(1 - (2/pi) C_ij^2 / (q_j (q_i + s^2))) / 2
 
         of it.  The variance at the row itself would be a poor guide: it is largest far from all others.  Of
-        many rows some, evenly spaced, stand for all.
+        many rows some, evenly spaced, stand for all.  With the goal "revenue" rows are customers, who come as they
+        come: all are equal.
         """
+        if self.goal == "revenue":
+            return np.zeros(len(as_rows(X, self.columns)))
         rows, wanted = as_rows(X, self.columns), self._in_use(*state.banks)
         some = -(-len(rows) // _OTHERS)
         if len(rows) <= _CHUNK:
@@ -555,7 +576,7 @@ class FilterLearner(
 
     def stream(self, state: BankState, X: Array, task: StreamTask) -> BankState:
         """See ``Streams.stream``: an output at a time, in blocks, where questions are about one output."""
-        if self.space.bundles or self._known.trust < 1.0:
+        if self.space.bundles or self._known.trust < 1.0 or self.goal == "revenue":
             return cast(BankState, row_by_row(self, state, X, task))
         exam = self.exam(X, task, task.draw(task.first, len(X)))
         state = self.examined(state, exam, np.arange(len(X)))
@@ -708,12 +729,47 @@ class FilterLearner(
         return bank.joined(replace(born, alive=new, evidence=born.evidence - _YOUNG))
 
     def _questions(self, state: BankState, rows: Array, uniform: Array) -> list[Question]:
+        if self.goal == "revenue":
+            prices = [self._offer(state.banks[0], rows[i : i + 1], one) for i, one in enumerate(uniform)]
+            units = self.space.to_unit(np.array(prices)[:, None])[:, 0].tolist()
+            return [half_space(self.space, [1.0], one, 1.0, self.count(state)) for one in units]
         believed = self.predict(state, rows)
         if self._aside:
             believed = self.space.clipped(
                 believed - self._aside * self._each(state, rows, self._doubt) * self.space.scale
             )
         return self.ask_at(believed, uniform, self.count(state))
+
+    def prices(self, state: BankState, X: ArrayLike) -> Array:
+        """See ``HasPrices.prices``: by the filters' forecasts of the value at each row."""
+        if self.space.m > 1 or self.space.highs[0] <= 0.0:
+            allowed = "rows whose label is one number above 0, for prices"
+            raise InvalidArgument("X", allowed, f"{self.space.m} up to {self.space.highs[0]:g}")
+
+        def best_at(bank: Bank, at: Array, spread: Array) -> Array:
+            out = np.empty((2, at.shape[1]))
+            noise = self.grid[bank.alive, 2, None]
+            pricing.best_of(*self._offers, bank.weights, at - self._lean * noise, np.sqrt(spread + noise**2), out)
+            return out
+
+        return self._each(state, X, best_at, 2)[:, :, 0]
+
+    @cached_property
+    def _offers(self) -> tuple[Array, Array]:
+        """Prices in the user's units, and in unit labels."""
+        prices = pricing.offered(self.space)
+        return prices, self.space.to_unit(prices[:, None])[:, 0].copy()
+
+    def _offer(self, bank: Bank, row: Array, uniform: Array) -> float:
+        """Return the price to offer to whom a row describes."""
+        at, spread = bank.seen_at(row, lambda: self._features(row, self._in_use(bank)), self._places(bank))
+        noise, out = self.grid[bank.alive, 2], np.empty((2, 1))
+        tried = pricing.imagined(uniform, bank.weights, at[:, 0], spread[:, 0], noise)
+        if tried is None:
+            pricing.best_of(*self._offers, bank.weights, at, np.sqrt(spread + noise[:, None] ** 2), out)
+        else:
+            pricing.best_of(*self._offers, np.ones(1), *tried, out)
+        return float(out[0, 0])
 
     def _doubt(self, bank: Bank, at: Array, spread: Array) -> Array:
         """Return sqrt(x^T S x + s^2), the mean of the filters."""

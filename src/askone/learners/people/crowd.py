@@ -31,6 +31,7 @@ from askone.learners.abilities import (
     FindsRange,
     Forgets,
     HasDeviation,
+    HasPrices,
     HasProbabilities,
     HasThresholds,
     Hindsight,
@@ -112,7 +113,7 @@ class CrowdLearner(
     HasDeviation[CrowdState], PredictsWithin[CrowdState], HasProbabilities[CrowdState], TakesRanges[CrowdState],
     Refits[CrowdState], Forgets[CrowdState], AsksMany[CrowdState], TellsMany[CrowdState], Streams[CrowdState],
     FindsRange[CrowdState], Blends[CrowdState], KnowsPeople[CrowdState], HasThresholds[CrowdState],
-    DrawsScores[CrowdState], Wraps[CrowdState],
+    HasPrices[CrowdState], DrawsScores[CrowdState], Wraps[CrowdState],
 ):  # fmt: skip
     """See the module.  Of people who err more seldom than ``careful`` on both sides, nothing is made.
 
@@ -190,6 +191,9 @@ class CrowdLearner(
 
     def noise(self, state: CrowdState, held: float) -> Array:
         return np.asarray(self.base.noise(state.base, held))
+
+    def prices(self, state: CrowdState, X: ArrayLike) -> Array:
+        return np.asarray(self.base.prices(state.base, X))
 
     def score_draws(self, state: CrowdState, X: ArrayLike, count: int) -> Array | None:
         return score_draws(self.base, state.base, X, count)
