@@ -75,7 +75,7 @@ def test_rows_are_scored_from_and_into_every_format(here, bikes, capsys):
 def test_what_does_not_fit_is_said_and_nothing_is_written(here, bikes, capsys):
     (here / "other.csv").write_text("id,size,color,note\nr1,2,red,x\n")
     for arguments, message in (
-        (("bikes.askone", "other.csv"), "none with 'colour'"),
+        (("bikes.askone", "other.csv"), "got id, size, color, note: colour is missing"),
         (("bikes.csv", "bikes.csv"), "is not a model saved by askone"),
         (("none.askone", "bikes.csv"), "model must be a saved model"),
         (("bikes.askone", "bikes.csv", "--out", "a.xls"), "--out must be a name that ends in one of"),

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from askone import OneBitClassifier
 from askone.errors import InvalidAnswer, InvalidArgument
 from askone.session import bags
 from askone.session.bags import Bag, Pace
@@ -41,7 +42,7 @@ def test_no_more_questions_than_twice_the_rows() -> None:
 
 
 def test_the_best_bag_is_the_best_of_all() -> None:
-    p = np.random.default_rng(3).uniform(0.8, 1.0, size=7)
+    p = np.random.default_rng(3).uniform(bags.SURE, 1.0, size=7)
     pace, found = Pace(), bags.best(p, Pace(), most=4)
     assert found is not None
     rates = []
@@ -59,10 +60,17 @@ def test_nearly_sure_rows_go_together_and_unsure_ones_alone() -> None:
     assert sure is not None
     assert len(sure.places) >= 8
     assert sure.rate > bags.best_single(np.tile([0.98, 0.02], (20, 1)), pace)
-    unsure = bags.best(np.full(20, 0.6), pace)
-    assert unsure is not None
-    assert unsure.rate < bags.best_single(np.tile([0.6, 0.4], (20, 1)), pace)
-    assert bags.best(np.array([0.9]), pace) is None
+    assert bags.best(np.full(20, 0.89), pace) is None
+    assert bags.best(np.array([0.95]), pace) is None
+
+
+def test_a_model_that_knows_little_asks_about_single_rows() -> None:
+    X = np.repeat([[0.0], [5.0]], 60, axis=0) + np.random.default_rng(0).normal(size=(120, 1))
+    model = OneBitClassifier(["a", "b"], random_state=0).start(X)
+    for n in range(bags.EARLY * 2):
+        assert model.ask_bag(X) is None
+        model.tell(model.ask(X[61 * n % 120], key=n), X[61 * n % 120, 0] > 2.5)
+    assert model.ask_bag(X) is not None
 
 
 def test_pace_is_measured() -> None:

@@ -122,6 +122,8 @@ def toml_settings(path: Path) -> Settings:
         text = file.read()
     try:
         return Settings.from_toml(text.decode("utf-8-sig"))
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{path}: {error.argument}", error.allowed, error.got) from error
     except UnicodeDecodeError as error:
         raise InvalidArgument("file", "a TOML file in UTF-8", str(path)) from error
 

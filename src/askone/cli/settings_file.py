@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from askone._common.validate import as_choice
 from askone.campaign.kinds.registry import KINDS, UNSURE
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import GOLD_SHARE
@@ -70,13 +71,14 @@ def _labels(chosen: argparse.Namespace, suggested: Record | None, declared: bool
     if kind is None:
         *others, last = [one.usage for one in KINDS.values()]
         raise InvalidArgument("--kind", f"{', '.join(others)} or {last}", "nothing")
+    as_choice(kind, "--kind", KINDS)
     for name, options in given.items():
         if name != kind and options:
             flag = next(option for option, setting in KINDS[name].options.items() if setting in options)
             raise InvalidArgument(f"--{flag}", f"left out for --kind {kind}", vars(chosen)[flag])
     same = suggested if suggested and suggested["kind"] == kind else {}
     found = {"kind": kind, **same, **given.get(kind, {})}
-    for option, setting in KINDS[kind].options.items() if kind in KINDS else ():
+    for option, setting in KINDS[kind].options.items():
         if setting in KINDS[kind].required() and not found.get(setting):
             raise InvalidArgument(f"--{option}", f"given, for --kind {kind}", "nothing")
     return found

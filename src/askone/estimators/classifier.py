@@ -193,6 +193,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
                 raise InvalidArgument("attributes", "none, for questions about several rows", "some")
             names = row_selection.as_keys(keys, len(rows))
             free = row_selection.free(stream, names, rows)
+            if stream.answered < bags.EARLY * space.size:
+                return None
             chances = probabilities(stream.learner, stream.state, rows[free]) if len(free) else None
             found = None if chances is None else bags.best_of_class(chances, pace or bags.Pace(), most)
             if found is None:

@@ -13,7 +13,7 @@ h(p) = -p log p - (1 - p) log(1 - p).  It takes E(G) seconds,
 
 where H and R are its halves, s(G) = press + look |G| the time of one question about |G| rows, and F(G) what is still to
 come when something is known to be wrong.  The bag that tells most per second is asked, if that is more than the best
-single question tells.
+single question tells, of rows of which the model is nearly sure (p_i >= 0.9).
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ from askone.questions.base import Question, yes_or_no
 
 LARGEST = 9
 """Rows of a bag at most: more are not seen at a glance."""
+SURE = 0.9
+"""The least chance of a yes to each question of a bag: others would be split more often than not."""
+EARLY = 10
+"""Answers for each class before there are bags: what a model that knows little is sure of, is often wrong."""
 _TINY = 1e-9
 _CAREFUL = 25.0  # answers: what is believed of a person's time before any is measured counts as so many
 
@@ -126,12 +130,12 @@ def best(p: Array, pace: Pace, most: int = LARGEST) -> ChosenBag | None:
     """Return the bag that tells most per second of rows with these chances of a yes; None: there are too few.
 
     Rows as likely as each other belong together, so that bags are runs of the rows in order of their chances; a row
-    for which a no is likelier belongs to none.
+    whose chance is below 0.9 belongs to none.
 
     >>> best(np.array([0.99, 0.2, 0.98, 0.97]), Pace(), most=3).places
     (0, 2, 3)
     """
-    order = np.argsort(-p, kind="stable")[: int((p > 0.5).sum())]
+    order = np.argsort(-p, kind="stable")[: int((p >= SURE).sum())]
     ranked, told = p[order], entropy(p[order])
     found: ChosenBag | None = None
     for rows in range(2, min(as_count(most, "most", 2, LARGEST), len(order)) + 1):

@@ -79,7 +79,7 @@ class CampaignWriter:
         as_texts("title", [title])
         as_texts("owner", [owner])
         if self._database.read("SELECT 1 FROM campaigns WHERE name = ?", (name,)):
-            raise AlreadyExists(f"there is a campaign {name!r} already")
+            raise AlreadyExists(f"there is a campaign {name!r} already: give this one another name or title")
         number = self._making[name] = _hidden(self._database, title, owner, learner)
         try:
             packer = Packer()
@@ -262,7 +262,7 @@ def _show(database: Database, number: int, name: str) -> None:
         with database.transaction(lock=name) as session:
             session.run("UPDATE campaigns SET name = ? WHERE id = ?", (name, number))
     except database.conflict as error:
-        raise AlreadyExists(f"there is a campaign {name!r} already") from error
+        raise AlreadyExists(f"there is a campaign {name!r} already: give this one another name or title") from error
 
 
 def _move(database: Database, name: str, staged: int, packer: Packer, mark: Mark) -> None:

@@ -33,7 +33,7 @@ from askone.learners.abilities import probabilities
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.subset import Subset
-from askone.session.bags import ChosenBag, Pace, best_of_class
+from askone.session.bags import EARLY, ChosenBag, Pace, best_of_class
 
 if TYPE_CHECKING:
     from askone.campaign.settings.settings import QuestionSettings, Settings
@@ -151,8 +151,16 @@ class ClassNames(Kind):
     def together(
         self, learner: Learner[Any], state: Any, X: Array, pace: Pace, most: int
     ) -> tuple[ChosenBag, Question] | None:
-        space, chances = learner.space, probabilities(learner, state, X)
-        if chances is None or not isinstance(space, FiniteSpace) or space.attributes or space.sets:
+        space = learner.space
+        if (
+            not isinstance(space, FiniteSpace)
+            or learner.count(state) < EARLY * space.size
+            or space.attributes
+            or space.sets
+        ):
+            return None
+        chances = probabilities(learner, state, X)
+        if chances is None:
             return None
         found = best_of_class(chances, pace, most)
         if found is None:

@@ -18,7 +18,7 @@ from typing import Any, Final, final
 
 from askone._common.cluster import distributed
 from askone.campaign.create import seen_images
-from askone.campaign.kinds.base import LEVEL, CellType
+from askone.campaign.kinds.base import LEVEL, CellType, listed
 from askone.campaign.output._formats import column_file
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.image_tables import ImageTable
@@ -87,9 +87,10 @@ class Scoring:
         estimator, names = loaded(self.model)
         lacking = [name for name in names if name not in cells]
         if lacking or not names:
-            shown = ", ".join(map(repr, lacking))
-            allowed = f"one with the columns {', '.join(map(repr, names))}" if names else "rows of numbers, in Python"
-            raise InvalidArgument("table", allowed, f"none with {shown}" if names else "one for a model without names")
+            if not names:
+                raise InvalidArgument("table", "rows of numbers, in Python", "one for a model without names")
+            came = f"{listed(list(cells))}: {listed(lacking)} is missing"
+            raise InvalidArgument("table", f"one with the columns {listed(names)}", came)
         wanted = {name: cells[name] for name in names}
         if isinstance(self.table, ImageTable) and estimator.encoder is not None:
             wanted |= seen_images(self.table, wanted, estimator.encoder)

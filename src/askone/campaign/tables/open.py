@@ -62,6 +62,8 @@ def _opened(path: str | os.PathLike[str], limits: Limits, name: str | None, opti
         return _unpacked(place, origin, limits, options)
     if Path(origin).suffix.lower() == ".zip":
         raise InvalidFile(f"{origin}: is called a zip file and is none; {_READ}")
+    if Path(origin).suffix.lower() == ".xlsx" and not start.startswith(_OLD_OFFICE):
+        raise InvalidFile(f"{origin}: is called a spreadsheet and is none, or was cut off; {_READ}")
     if start.startswith(_GZIP):
         raise InvalidFile(f"{origin}: is a packed file; unpack it first ({_READ})")
     if start.startswith(_OLD_OFFICE):

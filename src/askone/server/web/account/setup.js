@@ -16,7 +16,7 @@ formPage({
     await post("/setup", { token: secret, name: byId("name").value.trim(), password: byId("password").value });
     location.replace("/manage");
   },
-  explain: (error) => (error.status === 409 ? "This server has an administrator already. Sign in instead." : null),
+  explain: (error) => (error.code === "already_exists" ? "Somebody who answers on this server has this name already: choose another one." : error.status === 409 ? "This server has an administrator already. Sign in instead." : null),
 });
 
 /** Without a token in the link it is asked for. */

@@ -51,6 +51,7 @@ function changeable({ labels }) {
     ["ask.per_row", "Questions per row", "Each row is asked again when all others were.", whole],
     ["ask.until", "Ask a row again", "Until it is known: at most as often as above.", (value, set) => choice(value ?? "asked", UNTIL, set)],
     ["ask.tolerance", "Known within (%)", "Of a number, its deviation as a share of the range; of a class, the chance that it is another.", (value, set) => numeral(Number((100 * (value ?? 0.05)).toPrecision(6)), (wish) => set(wish === null ? null : wish / 100), { min: "0", max: "50", step: "any" })],
+    ...(labels.kind === "class" && !labels.attributes ? [["ask.bag", "Rows at once", "Up to nine: where the model is nearly sure of several rows, one key confirms all of them.", (value, set) => numeral(value ?? 1, set, { min: "1", max: "9", step: "1" })]] : []),
     ["ask.overlap", "People per question", "Of questions from now on; auto: others where their opinion tells most.", peoplePerQuestion],
     ["ask.per_person", "Most per person", "Empty: no limit.", whole],
     ["people.pause_below", "Pause people below (bits)", "Whoever’s answers surely tell less than this is asked no more, and told so kindly; 0.2 is modest. Empty: nobody.", (value, set) => numeral(value, set, { min: "0", max: "1", step: "any" })],
