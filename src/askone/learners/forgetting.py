@@ -18,6 +18,10 @@ Whether a concept has changed is found by forecasts alone, with likelihood ratio
 
 Rows that come sorted surprise, too, but what was learnt of the others is still so.  Where the rows of the duel are
 other rows than those before (see ``RowMoments.differ``), the old learner stays.
+
+Banks of filters have a way of their own (``learners.kalman._watch``): asked at their median they are never surprised,
+and a young filter is so cheap that two always learn along.  A young learner of any other family would double the work,
+so it waits for the alarm; and where only forecasts are known, answers cannot be learnt anew from where a change began.
 """
 
 from __future__ import annotations

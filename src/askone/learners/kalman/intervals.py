@@ -37,7 +37,8 @@ from askone.learners.abilities import (
     tell_many,
 )
 from askone.learners.base import marked, of_family, unmarked
-from askone.learners.kalman.regressor import BankState, FilterLearner
+from askone.learners.kalman._state import BankState
+from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.between import Between
