@@ -118,7 +118,7 @@ class Bank(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class FullBank(Bank):
-    """S = L L^T; the last few updates are kept beside L (see ``filtering``)."""
+    """S = L L^T; the last few updates are kept beside L (see ``_compiled``)."""
 
     factor: Array
     steps: Array

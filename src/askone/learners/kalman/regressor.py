@@ -37,22 +37,7 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.number import Real
-from askone.learners.abilities import (
-    AsksMany,
-    Forgets,
-    HasDeviation,
-    HasInterval,
-    HasRange,
-    HasThresholds,
-    Hindsight,
-    Judgement,
-    Streams,
-    TakesRanges,
-    TakesSlopes,
-    TellsJudged,
-    TellsMany,
-    row_by_row,
-)
+from askone.learners import abilities
 from askone.learners.kalman import _forecasts
 from askone.learners.kalman._answers import AnswerBlock, SealedStream
 from askone.learners.kalman._bank import Judged
@@ -72,18 +57,18 @@ PRIORS = (0.1, 0.5, 2.5)
 @final
 @dataclass(frozen=True, eq=False)
 class FilterLearner(
-    HasDeviation[BankState],
-    HasInterval[BankState],
-    HasThresholds[BankState],
-    TakesRanges[BankState],
-    Hindsight[BankState],
-    TellsJudged[BankState],
-    AsksMany[BankState],
-    Forgets[BankState],
-    TellsMany[BankState],
-    Streams[BankState],
-    TakesSlopes[BankState],
-    HasRange[BankState],
+    abilities.HasDeviation[BankState],
+    abilities.HasInterval[BankState],
+    abilities.HasThresholds[BankState],
+    abilities.TakesRanges[BankState],
+    abilities.Hindsight[BankState],
+    abilities.TellsJudged[BankState],
+    abilities.AsksMany[BankState],
+    abilities.Forgets[BankState],
+    abilities.TellsMany[BankState],
+    abilities.Streams[BankState],
+    abilities.TakesSlopes[BankState],
+    abilities.HasRange[BankState],
 ):
     """Regression to the median, or a quantile, by a bank of one-bit Kalman filters.
 
@@ -245,7 +230,7 @@ class FilterLearner(
 
     def tell_judged(
         self, state: BankState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer], quiet: Array
-    ) -> Judgement[BankState]:
+    ) -> abilities.Judgement[BankState]:
         """See ``TellsJudged.tell_judged``: in blocks, where there is one output and S is not diagonal."""
         rows = as_rows(X, self.columns)
         if self.space.m > 1 or self.diagonal:
@@ -254,11 +239,11 @@ class FilterLearner(
                 states.append((self.tell_asked if asked else self.tell)(states[-1], x, question, answer))
             before = states[:-1]
             each = np.array([self.predict(one, x[None])[0] for one, x in zip(before, rows, strict=True)])
-            return Judgement(states[-1], each, np.array([self.known(one) for one in before]))
+            return abilities.Judgement(states[-1], each, np.array([self.known(one) for one in before]))
         said, known = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
         judged = (np.ascontiguousarray(quiet), said)
         after = self._learnt(state, rows, self._told(questions, answers), judged, known)
-        return Judgement(after, self.space.clipped(self.space.from_unit(said[:, None])), known)
+        return abilities.Judgement(after, self.space.clipped(self.space.from_unit(said[:, None])), known)
 
     def _told(self, questions: Sequence[Question], answers: Sequence[Answer]) -> Array:
         """Return answers about the only output as ``Watch`` keeps them, n x 6."""
@@ -374,7 +359,7 @@ class FilterLearner(
     def stream(self, state: BankState, X: Array, task: StreamTask) -> BankState:
         """See ``Streams.stream``: an output at a time, in blocks, where questions are about one output."""
         if self.space.bundles or self._questions.known.trust < 1.0:
-            return cast(BankState, row_by_row(self, state, X, task))
+            return cast(BankState, abilities.row_by_row(self, state, X, task))
         exam = self.exam(X, task, task.draw(task.first, len(X)))
         state = self.examined(state, exam, np.arange(len(X)))
         exam.heard(task)
