@@ -19,6 +19,7 @@ Numbers = tuple[Any, ...]
 Judged = tuple[Array, Array] | None
 """Which answers leave the evidence as it is, and where what was predicted of their rows goes; None: no answer does."""
 MANY = 512  # rows that are seen together
+CHUNK = 4096  # rows looked at in one go
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,11 @@ from askone._common.compiled import dot
 from askone._common.types import Array
 from askone.learners.cavity import without
 from askone.learners.kalman import _compiled
-from askone.learners.kalman._bank import Bank
+from askone.learners.kalman._bank import CHUNK, Bank
 from askone.learners.kalman._grid import FilterGrid
 from askone.learners.kalman._questions import Share
 from askone.questions.base import ErrorRates
 
-_CHUNK = 4096  # rows looked at in one go
 _OTHERS = 64  # rows that stand for all
 _HEARD = 0.5  # of the largest weight: filters below it have no say in which row to ask about, as somebody waits
 _HEAVY = 0.05  # of the largest weight: other filters have no say in hindsight
@@ -85,11 +84,11 @@ def worth(grid: FilterGrid, banks: tuple[Bank, ...], rows: Array) -> Array:
     many rows some, evenly spaced, stand for all.
     """
     wanted, some = grid.in_use(*banks), -(-len(rows) // _OTHERS)
-    if len(rows) <= _CHUNK:
+    if len(rows) <= CHUNK:
         features = grid.features(rows, wanted)
         return _told_of(grid, banks, features, np.ascontiguousarray(features[:, ::some]))
     others = grid.features(rows[::some], wanted)
-    chunks = [rows[first : first + _CHUNK] for first in range(0, len(rows), _CHUNK)]
+    chunks = [rows[first : first + CHUNK] for first in range(0, len(rows), CHUNK)]
     return np.concatenate([_told_of(grid, banks, grid.features(chunk, wanted), others) for chunk in chunks])
 
 

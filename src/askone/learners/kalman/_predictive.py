@@ -15,10 +15,9 @@ from askone._common.compiled import times
 from askone._common.types import Array
 from askone._common.validate import as_number
 from askone.labels.number import Real
-from askone.learners.kalman._bank import MANY, Bank
+from askone.learners.kalman._bank import CHUNK, MANY, Bank
 from askone.learners.kalman._grid import FilterGrid
 
-_CHUNK = 4096  # rows looked at in one go
 _FAINT = 1e-5  # of the largest weight: filters below it have no say in deviations and intervals of many rows
 _WIDER = 1.4  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 45
@@ -127,10 +126,10 @@ class Predictive:
             banks = tuple(bank.taken(np.flatnonzero(bank.weights > _FAINT * bank.weights.max())) for bank in banks)
         wanted = self.grid.in_use(*banks)
         out = np.empty((*more, len(rows), self.space.m))
-        for first in range(0, len(rows), _CHUNK):
-            features = self.grid.features(rows[first : first + _CHUNK], wanted)
+        for first in range(0, len(rows), CHUNK):
+            features = self.grid.features(rows[first : first + CHUNK], wanted)
             for j, bank in enumerate(banks):
-                out[..., first : first + _CHUNK, j] = value(bank, *self.grid.seen(bank, features))
+                out[..., first : first + CHUNK, j] = value(bank, *self.grid.seen(bank, features))
         return out
 
     def _shown(self, values: Array) -> Array:

@@ -207,8 +207,8 @@ class FilterLearner(
     ) -> BankState:
         row, bit = as_row(x, self.columns), bool(question.accept(answer))
         banks, watches = list(state.banks), list(state.watches)
-        young = [bank for watch in watches for bank in beside(watch)]
-        features = self.filters.features(row, self.filters.in_use(*banks, *young))
+        others = [bank for watch in watches for bank in beside(watch)]
+        features = self.filters.features(row, self.filters.in_use(*banks, *others))
         slips = self._questions.slips(question)
         shares = self._questions.shares(question, lambda j: _forecasts.moments(self.filters, state.banks[j], features))
         for share in shares:
