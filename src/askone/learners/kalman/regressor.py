@@ -300,15 +300,11 @@ class FilterLearner(
 
     def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
         """Return P(yes): the filters' word, by weight."""
-        row = as_row(x, self.columns)
-
-        def moments(j: int) -> tuple[float, float]:
-            features = self.filters.features(row, self.filters.in_use(*state.banks))
-            return _forecasts.moments(self.filters, state.banks[j], features)
-
-        share = self._questions.shares(question, moments)[0]
+        row, banks = as_row(x, self.columns), state.banks
+        features = self.filters.features(row, self.filters.in_use(*banks)) if len(banks) > 1 else np.empty(0)
+        share = self._questions.shares(question, lambda j: _forecasts.moments(self.filters, banks[j], features))[0]
         slips = self._questions.slips(question)
-        return _forecasts.chance(self.filters, state.banks[share.output], row, share, slips)
+        return _forecasts.chance(self.filters, banks[share.output], row, share, slips)
 
     def worth(self, state: BankState, X: ArrayLike) -> Array:
         """Return what the answer about each row tells of all these rows, in nats (see ``_forecasts.worth``)."""
