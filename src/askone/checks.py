@@ -26,26 +26,7 @@ from askone._common.validate import as_count, as_number, as_rows
 from askone.errors import InvalidArgument
 from askone.labels.classes import FiniteSpace
 from askone.labels.losses import Loss
-from askone.learners.abilities import (
-    AsksAgain,
-    AsksMany,
-    Blends,
-    FindsRange,
-    Forecasts,
-    HasDeviation,
-    HasInterval,
-    HasProbabilities,
-    Hindsight,
-    KnowsPeople,
-    Refits,
-    TellsJudged,
-    TellsMany,
-    able,
-    ask_many,
-    is_patient,
-    known,
-    refitted,
-)
+from askone.learners import abilities
 from askone.learners.base import Learner
 from askone.learners.gradients import WeakGradient, draws_of
 from askone.questions.base import Question
@@ -163,13 +144,13 @@ def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int =
         following = learner.tell(state, x, question, answer)
         _require(_same(before, learner.to_arrays(state)), "tell changed the state it was given")
         _require(learner.count(following) == i + 1, "count does not count the answers")
-        if able(learner, Refits):
+        if abilities.able(learner, abilities.Refits):
             _check_fits(learner, following, _Case(rows, labels, seed))
-        state = refitted(learner, following)
+        state = abilities.refitted(learner, following)
     returned = learner.from_arrays(_copied(learner, state))
     _require(_close(learner.predict(returned, rows), learner.predict(state, rows)), "a state changes through arrays")
     for ability, check in _ABILITIES.items():
-        if able(learner, ability):
+        if abilities.able(learner, ability):
             for at in (learner.init(), state):
                 check(learner, at, _Case(rows, labels, seed))
     _check_stream(learner, rows, labels, state, seed)
@@ -177,16 +158,17 @@ def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int =
 
 def _check_stream(learner: Learner[Any], rows: Array, labels: Array, state: Any, seed: int) -> None:
     at_once, again = (
-        simulate(learner, rows, Oracle(labels, resample=isinstance(learner, AsksAgain)), seed=seed, at=[]) for _ in "ab"
+        simulate(learner, rows, Oracle(labels, resample=isinstance(learner, abilities.AsksAgain)), seed=seed, at=[])
+        for _ in "ab"
     )
     alone, together = learner.predict(state, rows), learner.predict(at_once.state, rows)
-    same = is_patient(learner) or _close(alone, together)  # who is patient asked more than once above
+    same = abilities.is_patient(learner) or _close(alone, together)  # who is patient asked more than once above
     _require(same, f"a stream differs from ask and tell by {np.abs(alone - together).max():.2g}")
     same = _same(learner.to_arrays(at_once.state), learner.to_arrays(again.state))
     _require(same, "the same seed gave two different states")
-    if isinstance(learner, AsksMany) and learner.spreads_batches:
+    if isinstance(learner, abilities.AsksMany) and learner.spreads_batches:
         rows = rows[:1]
-    batch = ask_many(learner, learner.init(), rows, random_table.uniforms(seed, 0, len(rows), learner.width))
+    batch = abilities.ask_many(learner, learner.init(), rows, random_table.uniforms(seed, 0, len(rows), learner.width))
     single = [
         learner.ask(learner.init(), x, random_table.uniforms(seed, i, 1, learner.width)[0]) for i, x in enumerate(rows)
     ]
@@ -207,7 +189,7 @@ class _Case:
         return np.asarray(random_table.uniforms(self.seed, number, 1, learner.width)[0])
 
 
-def _check_deviation(learner: HasDeviation[Any], state: Any, case: _Case) -> None:
+def _check_deviation(learner: abilities.HasDeviation[Any], state: Any, case: _Case) -> None:
     """Finite and not negative; no larger at a row after many answers about it.
 
     The answers are by lot: then there is nothing more to find at this row, such as larger effects than were expected.
@@ -227,7 +209,7 @@ def _check_deviation(learner: HasDeviation[Any], state: Any, case: _Case) -> Non
     _require(wider <= _SLACK * float(found[0].max()), f"std grew by {wider:.3g} with {_AGAIN} answers about a row")
 
 
-def _check_interval(learner: HasInterval[Any], state: Any, case: _Case) -> None:
+def _check_interval(learner: abilities.HasInterval[Any], state: Any, case: _Case) -> None:
     ends = _pure(learner, state, lambda: learner.interval(state, case.rows), "interval")
     narrow, wide = (learner.interval(state, case.rows, level) for level in (0.01, 0.99))
     known = {one is not None for one in (ends, narrow, wide)}
@@ -242,7 +224,7 @@ def _check_interval(learner: HasInterval[Any], state: Any, case: _Case) -> None:
     _require(bool(inside), "an interval of level 0.99 does not hold that of level 0.01")
 
 
-def _check_probabilities(learner: HasProbabilities[Any], state: Any, case: _Case) -> None:
+def _check_probabilities(learner: abilities.HasProbabilities[Any], state: Any, case: _Case) -> None:
     found = _pure(learner, state, lambda: learner.probabilities(state, case.rows), "probabilities")
     if found is None:
         return
@@ -255,7 +237,7 @@ def _check_probabilities(learner: HasProbabilities[Any], state: Any, case: _Case
     _require(off < 1e-9, f"probabilities of a row do not sum to 1, but to 1 +- {off:.3g}")
 
 
-def _check_forecasts(learner: Forecasts[Any], state: Any, case: _Case) -> None:
+def _check_forecasts(learner: abilities.Forecasts[Any], state: Any, case: _Case) -> None:
     """Chances are chances; ``learnt_and_said`` is both; to hear an answer makes it no less likely the next time."""
     for i, x in enumerate(case.rows[:5]):
         question = learner.ask(state, x, case.drawn(learner, i))
@@ -274,7 +256,7 @@ def _check_forecasts(learner: Forecasts[Any], state: Any, case: _Case) -> None:
     _require(bool((worth >= 0).all()), f"worth is negative: {worth.min():.3g}")
 
 
-def _check_again(learner: AsksAgain[Any], state: Any, case: _Case) -> None:
+def _check_again(learner: abilities.AsksAgain[Any], state: Any, case: _Case) -> None:
     """A row is wanted until it is known; then it is not asked about, and comes again at no cost."""
     x, asked = case.rows[0], 0
     while _pure(learner, state, partial(learner.wants, state, x, _KEY), "wants"):
@@ -292,14 +274,14 @@ def _check_again(learner: AsksAgain[Any], state: Any, case: _Case) -> None:
     _require(not learner.wants(following, x, _KEY), "a known row is wanted after it came again")
 
 
-def _asked_again(learner: AsksAgain[Any], state: Any, x: Array, uniform: Array) -> Question | None:
+def _asked_again(learner: abilities.AsksAgain[Any], state: Any, x: Array, uniform: Array) -> Question | None:
     try:
         return learner.ask(state, x, uniform, _KEY)
     except InvalidArgument:
         return None
 
 
-def _check_range(learner: FindsRange[Any], state: Any, case: _Case) -> None:
+def _check_range(learner: abilities.FindsRange[Any], state: Any, case: _Case) -> None:
     found = _pure(learner, state, partial(learner.range_at, state), "range_at")
     if found is None:
         return
@@ -310,7 +292,7 @@ def _check_range(learner: FindsRange[Any], state: Any, case: _Case) -> None:
     _require(later == found, "a range that was found has changed")
 
 
-def _check_many(learner: TellsMany[Any], state: Any, case: _Case) -> None:
+def _check_many(learner: abilities.TellsMany[Any], state: Any, case: _Case) -> None:
     """What is told at once, in blocks of several sizes, is what is told one by one."""
     questions, answers, alone = [], [], state
     for i, x in enumerate(case.rows):
@@ -341,7 +323,7 @@ def _asked_in_turn(learner: Learner[Any], state: Any, case: _Case) -> tuple[Any,
     return state, questions, bits
 
 
-def _check_hindsight(learner: Hindsight[Any], state: Any, case: _Case) -> None:
+def _check_hindsight(learner: abilities.Hindsight[Any], state: Any, case: _Case) -> None:
     """Chances are chances, and an answer says less of itself than after it was learnt; all can be learnt anew."""
     if learner.count(state):  # all its answers are wanted
         return
@@ -361,7 +343,7 @@ def _check_hindsight(learner: Hindsight[Any], state: Any, case: _Case) -> None:
 
 
 def _looked_back(
-    learner: Hindsight[Any], state: Any, X: Array, questions: list[Question], bits: list[bool]
+    learner: abilities.Hindsight[Any], state: Any, X: Array, questions: list[Question], bits: list[bool]
 ) -> tuple[float, float] | None:
     """Tell the last answer; return its chance in hindsight and that after it was learnt, unless it is of classes."""
     state = learner.tell(state, X[-1], questions[-1], bits[-1])
@@ -380,14 +362,14 @@ def _looked_back(
     return None
 
 
-def _surest(learner: Forecasts[Any], state: Any, x: Array, question: Question) -> float:
+def _surest(learner: abilities.Forecasts[Any], state: Any, x: Array, question: Question) -> float:
     """Return how far a chance gets from even, twice: less than 1 where answers may be flipped."""
     for _ in range(_MOST // 2):
         state = learner.tell(state, x, question, True)
     return 2 * learner.chance(state, x, question) - 1
 
 
-def _check_people(learner: KnowsPeople[Any], state: Any, case: _Case) -> None:
+def _check_people(learner: abilities.KnowsPeople[Any], state: Any, case: _Case) -> None:
     """One person is learnt from as nobody is; many at once as one by one; names can be taken out of a state."""
     if learner.count(state):
         return
@@ -418,20 +400,20 @@ def _check_people(learner: KnowsPeople[Any], state: Any, case: _Case) -> None:
     _require(same and learner.people(bare) == [], "a state without names predicts otherwise, or has some")
 
 
-def _check_blend(learner: Blends[Any], state: Any, _: _Case) -> None:
+def _check_blend(learner: abilities.Blends[Any], state: Any, _: _Case) -> None:
     shares = [share for _, share in _pure(learner, state, partial(learner.blend, state), "blend")]
     fine = min(shares) >= 0 and abs(sum(shares) - 1) < 1e-9
     _require(fine, f"shares of models must not be negative and sum to 1, not {shares}")
 
 
-def _check_judged(learner: TellsJudged[Any], state: Any, case: _Case) -> None:
+def _check_judged(learner: abilities.TellsJudged[Any], state: Any, case: _Case) -> None:
     """What is told at once is what ``tell`` and ``tell_asked`` give in turn, with what was predicted before each."""
     _, questions, bits = _asked_in_turn(learner, state, case)
     quiet, alone = np.arange(len(bits)) % 3 == 1, state
     said, knew = [], []
     for x, question, bit, asked in zip(case.rows, questions, bits, quiet, strict=True):
         said.append(learner.predict(alone, x[None])[0])
-        knew.append(known(learner, alone))
+        knew.append(abilities.known(learner, alone))
         alone = (learner.tell_asked if asked else learner.tell)(alone, x, question, bit)
     look = partial(learner.tell_judged, state, case.rows, questions, bits, quiet)
     found = _pure(learner, state, look, "tell_judged")
@@ -441,7 +423,7 @@ def _check_judged(learner: TellsJudged[Any], state: Any, case: _Case) -> None:
     _require(np.array_equal(found.known, knew), "tell_judged says otherwise how many answers were known")
 
 
-def _check_fits(learner: Refits[Any], state: Any, case: _Case) -> None:
+def _check_fits(learner: abilities.Refits[Any], state: Any, case: _Case) -> None:
     """A fit is pure, survives its bytes and may come late; with it a state is due no more, and goes through arrays."""
     if not _pure(learner, state, partial(learner.due, state), "due"):
         return
@@ -464,17 +446,17 @@ def _check_fits(learner: Refits[Any], state: Any, case: _Case) -> None:
 
 
 _ABILITIES: dict[type[Learner[Any]], Callable[[Any, Any, _Case], None]] = {
-    HasDeviation: _check_deviation,
-    HasInterval: _check_interval,
-    HasProbabilities: _check_probabilities,
-    Forecasts: _check_forecasts,
-    AsksAgain: _check_again,
-    FindsRange: _check_range,
-    TellsMany: _check_many,
-    Hindsight: _check_hindsight,
-    KnowsPeople: _check_people,
-    Blends: _check_blend,
-    TellsJudged: _check_judged,
+    abilities.HasDeviation: _check_deviation,
+    abilities.HasInterval: _check_interval,
+    abilities.HasProbabilities: _check_probabilities,
+    abilities.Forecasts: _check_forecasts,
+    abilities.AsksAgain: _check_again,
+    abilities.FindsRange: _check_range,
+    abilities.TellsMany: _check_many,
+    abilities.Hindsight: _check_hindsight,
+    abilities.KnowsPeople: _check_people,
+    abilities.Blends: _check_blend,
+    abilities.TellsJudged: _check_judged,
 }
 
 

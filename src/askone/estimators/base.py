@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -16,10 +15,10 @@ from sklearn.utils import check_random_state, check_X_y
 from sklearn.utils.validation import validate_data
 
 from askone._common.types import Array, Key
-from askone._common.validate import as_choice, as_flag, as_rows, dimensions
+from askone._common.validate import as_choice, as_flag, as_rows
 from askone.encoding.encoder import Encoder
 from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, NotYet, WrongType, incompatible
-from askone.estimators import inputs, model_file
+from askone.estimators import _saved_stream, inputs, model_file
 from askone.estimators.inputs import FrameInputs, Inputs, SparseInputs
 from askone.estimators.learner_choices.base import LearnerChoice, OwnLearner, Setup
 from askone.estimators.notebook.curve import FitWatch, bar, judge_of
@@ -34,7 +33,6 @@ from askone.learners.models.base import Model
 from askone.learners.person import Person
 from askone.people import People, SimulatedCrowd, as_crowd
 from askone.questions.base import Question
-from askone.questions.registry import question_from_json
 from askone.session import replay, row_selection
 from askone.session.log import Event, Fits, Kept, require_whole
 from askone.session.oracle import Oracle
@@ -116,7 +114,7 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
         """
         with self._all_or_nothing():
             stream = self._running(x)
-            if _is_one(x):
+            if inputs.is_one(x):
                 return stream.ask(self._row(x), key)
             return stream.ask_many(self._validated(x, reset=False), key)
 
@@ -311,21 +309,13 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
             plain["random_state"] = None  # a RandomState cannot be written; the stream keeps its seed
         document = {
             "estimator": type(self).__name__,
-            "params": {name: model_file.encode(_plain(value), arrays) for name, value in plain.items()},
+            "params": {name: model_file.encode(_saved_stream.plain(value), arrays) for name, value in plain.items()},
             "learner": model_file.encode(stream.learner, arrays),
             "columns": int(self.n_features_in_),
             "layout": model_file.encode(self._layout(), arrays),
             "inputs": [self._inputs.columns, self._inputs.pairs] if isinstance(self._inputs, SparseInputs) else None,
             "feature_names": [str(name) for name in self.__dict__.get("feature_names_in_", [])],
-            "seed": stream.seed,
-            "asked": stream.asked,
-            "keys": sorted(stream.keys, key=lambda key: (str(type(key)), key)),
-            "open": [[n, row.tolist(), question.to_json(), name] for n, row, question, name in stream.open_questions()],
-            "budget": None if stream.budget is None else [stream.budget.questions, stream.budget.spent],
-            "visits": stream.visits,
-            "fits": stream.fits,
-            "skipped": stream.skipped(),
-            "retractions": [[number, times] for number, times in stream.retractions.items()],
+            **_saved_stream.to_record(stream),
             "log": None if self._memory is None else self._memory.to_json(),
             **self._extras(),
         }
@@ -349,24 +339,9 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
             fits = {name[4:]: array.tobytes() for name, array in arrays.items() if name.startswith("fit-")}
             require_whole(fits)
             self._memory.fits = fits
-        self.stream_ = Stream(
-            learner,
-            **self._notes(),
-            seed=document["seed"],
-            resample=isinstance(learner, AsksAgain) or bool(self.resample),
-            budget=None if document["budget"] is None else Budget(*document["budget"]),
-            state=learner.from_arrays(state),
-            asked=document["asked"],
-        )
+        again = isinstance(learner, AsksAgain) or bool(self.resample)
+        self.stream_ = _saved_stream.from_record(document, learner, learner.from_arrays(state), again, self._notes())
         self.budget = self.stream_.budget
-        self.stream_.keys.update(document["keys"])
-        for number, row, question, *name in document["open"]:
-            self.stream_.reopen(number, np.array(row), question_from_json(question), *name)
-        self.stream_.visits = document.get("visits", 0)  # older files lack this and what follows
-        self.stream_.fits = document.get("fits", 0)
-        self.stream_.retractions.update(document.get("retractions", []))
-        for place in document.get("skipped", []):
-            self.stream_.pass_over(place)
         self.n_features_in_ = document["columns"]
         self.layout_ = model_file.decode(document.get("layout"), arrays, None)
         if document["feature_names"]:
@@ -414,14 +389,14 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
 
     def _row(self, x: Any) -> Any:
         """Return one row; a row of a table is checked for its names."""
-        named = type(x) is not np.ndarray and (_is_series(x) or inputs.is_one(x))
-        return self._validated(_as_table(x), reset=False)[0] if named or self._inputs is not None else x
+        named = type(x) is not np.ndarray and inputs.is_named(x)
+        return self._validated(inputs.as_table(x), reset=False)[0] if named or self._inputs is not None else x
 
     def _running(self, x: ArrayLike) -> Stream:
         stream = self._stream()
         if stream is not None:
             return stream
-        rows = self._validated(_as_table(x) if _is_one(x) else x)
+        rows = self._validated(inputs.as_table(x) if inputs.is_one(x) else x)
         alone = len(rows) < 3
         if alone and not (self._learners and self._choice().own_model):
             warnings.warn(
@@ -535,31 +510,3 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
         """Return rows for a model that knows nothing yet."""
         found = inputs.inputs_for(X)
         return as_rows(inputs.as_matrix(X)) if found is None else found.rows(X)
-
-
-def _is_one(x: Any) -> bool:
-    if type(x) is np.ndarray:
-        return x.ndim == 1  # the usual case, at once
-    return _is_series(x) or inputs.is_one(x) or (not inputs.is_many(x) and dimensions(x, "x") == 1)
-
-
-def _is_series(x: Any) -> bool:
-    pandas = sys.modules.get("pandas")  # nobody holds a Series who has not imported pandas
-    return pandas is not None and isinstance(x, pandas.Series)
-
-
-def _as_table(x: Any) -> Any:
-    """Return one row, with its column names if it has some, as a table of one row."""
-    if _is_series(x):
-        numbers = all(isinstance(cell, int | float | np.number) for cell in x)
-        return x.to_frame().T.astype(float) if numbers else [{str(name): cell for name, cell in x.items()}]
-    return inputs.as_table(x) if inputs.is_one(x) else np.asarray(x)[None]
-
-
-def _plain(value: Any) -> Any:
-    """Return NumPy's numbers and arrays as Python's, also within a list, a range or a dictionary."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, dict):
-        return {_plain(key): _plain(one) for key, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple | range | set | frozenset) else value

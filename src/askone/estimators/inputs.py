@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
+from askone._common.validate import dimensions
 from askone.encoding import frames
 from askone.encoding.encoder import Encoder
 from askone.errors import InvalidArgument
@@ -161,16 +163,29 @@ def as_matrix(X: Any) -> Any:
     return X.toarray() if sparse.issparse(X) else X
 
 
-def is_one(x: Any) -> bool:
+def is_named(x: Any) -> bool:
     """Return whether x is one row by name, or one sparse row."""
-    return isinstance(x, Mapping) or (sparse.issparse(x) and x.ndim == 1)
+    return _is_series(x) or isinstance(x, Mapping) or (sparse.issparse(x) and x.ndim == 1)
 
 
-def is_many(x: Any) -> bool:
-    """Return whether x is rows by name, or sparse ones."""
-    return frames.is_frame(x) or (sparse.issparse(x) and x.ndim == 2)
+def is_one(x: Any) -> bool:
+    """Return whether x is one row, and not several."""
+    if type(x) is np.ndarray:
+        return x.ndim == 1  # the usual case, at once
+    many = frames.is_frame(x) or (sparse.issparse(x) and x.ndim == 2)
+    return is_named(x) or (not many and dimensions(x, "x") == 1)
 
 
 def as_table(x: Any) -> Any:
-    """Return one such row as a table of one row."""
-    return [x] if isinstance(x, Mapping) else x.reshape(1, -1)
+    """Return one row, with its column names if it has some, as a table of one row."""
+    if _is_series(x):
+        numbers = all(isinstance(cell, int | float | np.number) for cell in x)
+        return x.to_frame().T.astype(float) if numbers else [{str(name): cell for name, cell in x.items()}]
+    if isinstance(x, Mapping):
+        return [x]
+    return x.reshape(1, -1) if sparse.issparse(x) and x.ndim == 1 else np.asarray(x)[None]
+
+
+def _is_series(x: Any) -> bool:
+    pandas = sys.modules.get("pandas")  # nobody holds a Series who has not imported pandas
+    return pandas is not None and isinstance(x, pandas.Series)

@@ -18,6 +18,10 @@ Whether a concept has changed is found by forecasts alone, with likelihood ratio
 
 Rows that come sorted surprise, too, but what was learnt of the others is still so.  Where the rows of the duel are
 other rows than those before (see ``RowMoments.differ``), the old learner stays.
+
+Banks of filters have a way of their own (``learners.kalman._watch``): asked at their median they are never surprised,
+and a young filter is so cheap that two always learn along.  A young learner of any other family would double the work,
+so it waits for the alarm; and where only forecasts are known, answers cannot be learnt anew from where a change began.
 """
 
 from __future__ import annotations
@@ -33,27 +37,7 @@ from askone._common.types import Array
 from askone._common.validate import as_number, as_row
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
-from askone.learners.abilities import (
-    AsksAgain,
-    AsksAt,
-    AsksMany,
-    Forecasts,
-    Forgets,
-    HasDeviation,
-    HasProbabilities,
-    Hindsight,
-    Streams,
-    Wraps,
-    able,
-    ask_at,
-    ask_many,
-    deviation,
-    hindsight,
-    probabilities,
-    relearnt,
-    row_by_row,
-    stream_while,
-)
+from askone.learners import abilities
 from askone.learners.base import marked, unmarked
 from askone.learners.row_shift import RowMoments
 from askone.learners.streaming import StreamTask
@@ -83,14 +67,14 @@ class ForgettingState:
 @final
 @dataclass(frozen=True, eq=False)
 class Forgetting(
-    HasDeviation[ForgettingState],
-    HasProbabilities[ForgettingState],
-    Hindsight[ForgettingState],
-    AsksAt[ForgettingState],
-    AsksMany[ForgettingState],
-    Forgets[ForgettingState],
-    Streams[ForgettingState],
-    Wraps[ForgettingState],
+    abilities.HasDeviation[ForgettingState],
+    abilities.HasProbabilities[ForgettingState],
+    abilities.Hindsight[ForgettingState],
+    abilities.AsksAt[ForgettingState],
+    abilities.AsksMany[ForgettingState],
+    abilities.Forgets[ForgettingState],
+    abilities.Streams[ForgettingState],
+    abilities.Wraps[ForgettingState],
 ):
     """A learner that forecasts, begun anew when its forecasts say that the concept has changed.
 
@@ -107,12 +91,12 @@ class Forgetting(
     ([[0.0, 1.0]], True, 600)
     """
 
-    learner: Forecasts[Any]
+    learner: abilities.Forecasts[Any]
     alarm: float = 300.0
     odds: float = 3000.0
 
     def __post_init__(self) -> None:
-        if not able(self.learner, Forecasts) or isinstance(self.learner, AsksAgain):
+        if not abilities.able(self.learner, abilities.Forecasts) or isinstance(self.learner, abilities.AsksAgain):
             raise InvalidArgument("learner", "one that forecasts answers", type(self.learner).__name__)
         as_number(self.alarm, "alarm", 1.0, strict=True)
         as_number(self.odds, "odds", 1.0, strict=True)
@@ -132,7 +116,7 @@ class Forgetting(
         return self.learner.width
 
     @property
-    def wrapped(self) -> tuple[Forecasts[Any], ...]:
+    def wrapped(self) -> tuple[abilities.Forecasts[Any], ...]:
         return (self.learner,)
 
     def init(self) -> ForgettingState:
@@ -143,10 +127,10 @@ class Forgetting(
         return self.learner.ask(self._asking(state), x, uniform)
 
     def ask_many(self, state: ForgettingState, X: ArrayLike, uniform: Array) -> list[Question]:
-        return ask_many(self.learner, self._asking(state), X, uniform)
+        return abilities.ask_many(self.learner, self._asking(state), X, uniform)
 
     def ask_at(self, believed: Array, uniform: Array, learnt: int) -> list[Question]:
-        return ask_at(self.learner, believed, uniform, learnt)
+        return abilities.ask_at(self.learner, believed, uniform, learnt)
 
     def _asking(self, state: ForgettingState) -> Any:
         return state.old if state.young is None else state.young
@@ -154,7 +138,7 @@ class Forgetting(
     def hindsight(
         self, state: ForgettingState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
     ) -> Array | None:
-        return hindsight(self.learner, state.old, X, questions, answers)
+        return abilities.hindsight(self.learner, state.old, X, questions, answers)
 
     def relearnt(
         self, state: ForgettingState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
@@ -164,17 +148,17 @@ class Forgetting(
             return state
         known = self.learner.count(state.old)
         last = slice(len(questions) - known, None)
-        return replace(state, old=relearnt(self.learner, state.old, X[last], questions[last], answers[last]))
+        return replace(state, old=abilities.relearnt(self.learner, state.old, X[last], questions[last], answers[last]))
 
     def predict(self, state: ForgettingState, X: ArrayLike) -> Array:
         """Return predictions of the learner that has not been forgotten."""
         return self.learner.predict(state.old, X)
 
     def probabilities(self, state: ForgettingState, X: ArrayLike) -> Array | None:
-        return probabilities(self.learner, state.old, X)
+        return abilities.probabilities(self.learner, state.old, X)
 
     def std(self, state: ForgettingState, X: ArrayLike) -> Array | None:
-        return deviation(self.learner, state.old, X)
+        return abilities.deviation(self.learner, state.old, X)
 
     def chance(self, state: ForgettingState, x: ArrayLike, question: Question) -> float:
         return self.learner.chance(state.old, x, question)
@@ -213,10 +197,10 @@ class Forgetting(
         done = 0
         while done < len(X):
             if state.young is not None:
-                state, done = row_by_row(self, state, X[done : done + 1], task.part(done, done + 1)), done + 1
+                state, done = abilities.row_by_row(self, state, X[done : done + 1], task.part(done, done + 1)), done + 1
                 continue
             watch, rest = _Watch(state.surprise, self.alarm, []), X[done:]
-            met, old = stream_while(self.learner, state.old, rest, task.part(done), watch.heard)
+            met, old = abilities.stream_while(self.learner, state.old, rest, task.part(done), watch.heard)
             rows = (state.rows[0].met(rest[watch.places]), state.rows[1])
             told = state.told + len(watch.places)
             state, done = self._doubted(replace(state, old=old, told=told, rows=rows), watch.surprise), done + met

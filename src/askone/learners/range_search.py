@@ -26,31 +26,7 @@ from askone._common.types import Array
 from askone._common.validate import as_choice, as_count, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.labels.number import Real, sensible_decimals
-from askone.learners.abilities import (
-    AsksMany,
-    Blends,
-    FindsRange,
-    Forecasts,
-    HasDeviation,
-    HasInterval,
-    HasRange,
-    Hindsight,
-    Refits,
-    Streams,
-    TakesRanges,
-    TellsMany,
-    Wraps,
-    able,
-    ask_many,
-    blend,
-    deviation,
-    hindsight,
-    interval,
-    relearnt,
-    row_by_row,
-    stream,
-    tell_many,
-)
+from askone.learners import abilities
 from askone.learners.base import Learner, marked, of_family, unmarked, wrong_family
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
@@ -80,17 +56,17 @@ class CalibratedState:
 @final
 @dataclass(frozen=True, eq=False)
 class Calibrated(
-    HasDeviation[CalibratedState],
-    HasInterval[CalibratedState],
-    TakesRanges[CalibratedState],
-    Hindsight[CalibratedState],
-    AsksMany[CalibratedState],
-    TellsMany[CalibratedState],
-    Refits[CalibratedState],
-    Streams[CalibratedState],
-    FindsRange[CalibratedState],
-    Blends[CalibratedState],
-    Wraps[CalibratedState],
+    abilities.HasDeviation[CalibratedState],
+    abilities.HasInterval[CalibratedState],
+    abilities.TakesRanges[CalibratedState],
+    abilities.Hindsight[CalibratedState],
+    abilities.AsksMany[CalibratedState],
+    abilities.TellsMany[CalibratedState],
+    abilities.Refits[CalibratedState],
+    abilities.Streams[CalibratedState],
+    abilities.FindsRange[CalibratedState],
+    abilities.Blends[CalibratedState],
+    abilities.Wraps[CalibratedState],
 ):
     """A learner whose range is found by the first ``questions`` answers, or ``at_most`` (twenty times as many).
 
@@ -99,7 +75,7 @@ class Calibrated(
     learns from the answers about the range, too.
     """
 
-    template: HasRange[Any]
+    template: abilities.HasRange[Any]
     questions: int = 60
     decimals: int | str | None = "auto"
     at_most: int | None = None
@@ -112,7 +88,7 @@ class Calibrated(
             as_choice(self.decimals, "decimals", ("auto",))
 
     spreads_batches: ClassVar[bool] = True
-    adds: ClassVar[tuple[type[Learner[Any]], ...]] = (FindsRange,)
+    adds: ClassVar[tuple[type[Learner[Any]], ...]] = (abilities.FindsRange,)
 
     @property
     def wrapped(self) -> tuple[Learner[Any], ...]:
@@ -124,12 +100,12 @@ class Calibrated(
     def std(self, state: CalibratedState, X: ArrayLike) -> Array | None:
         """As the inner learner has it; None while the range is sought."""
         learner, inner = self._inner(state)
-        return None if inner is None else deviation(learner, inner, X)
+        return None if inner is None else abilities.deviation(learner, inner, X)
 
     def interval(self, state: CalibratedState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array] | None:
         """As the inner learner has it; None while the range is sought."""
         learner, inner = self._inner(state)
-        return None if inner is None else interval(learner, inner, X, level)
+        return None if inner is None else abilities.interval(learner, inner, X, level)
 
     def chance(self, state: CalibratedState, x: ArrayLike, question: Question) -> float:
         """Return p(yes): of the inner learner; before there is a range, from what is plausible of labels at large."""
@@ -147,26 +123,28 @@ class Calibrated(
     ) -> Array | None:
         """Return what the inner learner says, once there is a range."""
         learner, inner = self._inner(state)
-        return None if inner is None else hindsight(learner, inner, X, questions, answers)
+        return None if inner is None else abilities.hindsight(learner, inner, X, questions, answers)
 
     def relearnt(
         self, state: CalibratedState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
     ) -> CalibratedState:
         learner, inner = self._inner(state)
-        return state if inner is None else replace(state, inner=relearnt(learner, inner, X, questions, answers))
+        return (
+            state if inner is None else replace(state, inner=abilities.relearnt(learner, inner, X, questions, answers))
+        )
 
     def blend(self, state: CalibratedState) -> list[tuple[str, float]]:
         learner, inner = self._inner(state)
-        return [("", 1.0)] if inner is None else blend(learner, inner)
+        return [("", 1.0)] if inner is None else abilities.blend(learner, inner)
 
     def worth(self, state: CalibratedState, X: ArrayLike) -> Array:
         """As the inner learner has it; while the range is sought every row is as good as another."""
         inner = self._forecaster(state)
         return np.ones(len(as_rows(X, self.columns))) if inner is None else inner.worth(state.inner, X)
 
-    def _forecaster(self, state: CalibratedState) -> Forecasts[Any] | None:
+    def _forecaster(self, state: CalibratedState) -> abilities.Forecasts[Any] | None:
         learner, inner = self._inner(state)
-        if not able(learner, Forecasts):
+        if not abilities.able(learner, abilities.Forecasts):
             raise InvalidArgument("learner", "one that forecasts answers", type(learner).__name__)
         return None if inner is None else learner
 
@@ -198,7 +176,7 @@ class Calibrated(
     def ask_many(self, state: CalibratedState, X: ArrayLike, uniform: Array) -> list[Question]:
         learner, inner = self._inner(state)
         if inner is not None:
-            return ask_many(learner, inner, X, uniform[:, : learner.width])
+            return abilities.ask_many(learner, inner, X, uniform[:, : learner.width])
         rows = as_rows(X, self.columns)
         return [self._range_question(state, uniform[i], i) for i in range(len(rows))]
 
@@ -230,7 +208,7 @@ class Calibrated(
         for i in range(len(rows)):
             if i >= alone and state.inner is not None:
                 learner, inner = self._inner(state)
-                return replace(state, inner=tell_many(learner, inner, rows[i:], questions[i:], answers[i:]))
+                return replace(state, inner=abilities.tell_many(learner, inner, rows[i:], questions[i:], answers[i:]))
             state = self.tell(state, rows[i], questions[i], answers[i])
         return state
 
@@ -244,9 +222,9 @@ class Calibrated(
     def adopt(self, state: CalibratedState, fit: dict[str, Array]) -> CalibratedState:
         return replace(state, inner=self._fitter(state).adopt(state.inner, fit))
 
-    def _fitter(self, state: CalibratedState) -> Refits[Any]:
+    def _fitter(self, state: CalibratedState) -> abilities.Refits[Any]:
         learner, _ = self._inner(state)
-        if not able(learner, Refits):
+        if not abilities.able(learner, abilities.Refits):
             raise InvalidArgument("learner", "one that is fitted to its answers", type(learner).__name__)
         return learner
 
@@ -279,16 +257,16 @@ class Calibrated(
         """Row by row while the range is sought, then as the inner learner does."""
         done = 0
         while done < len(X) and state.inner is None:
-            state = row_by_row(self, state, X[done : done + 1], task.part(done, done + 1))
+            state = abilities.row_by_row(self, state, X[done : done + 1], task.part(done, done + 1))
             done += 1
         learner, inner = self._inner(state)
         if inner is None:
             return state
-        return replace(state, inner=stream(learner, inner, X[done:], task.part(done).narrowed(learner.width)))
+        return replace(state, inner=abilities.stream(learner, inner, X[done:], task.part(done).narrowed(learner.width)))
 
     @property
     def _replays(self) -> bool:
-        return able(self.template, Forecasts)
+        return abilities.able(self.template, abilities.Forecasts)
 
     def _inner(self, state: CalibratedState) -> tuple[Learner[Any], Any]:
         return (self.template if state.space is None else self.template.within(state.space)), state.inner

@@ -119,7 +119,7 @@ def test_an_end_is_the_quantile_of_the_mixture():
     for i, x in enumerate(X):
         state = learner.tell(state, x, learner.ask(state, x, np.empty(0)), i % 5 > 0)
     bank = state.banks[0]
-    at, spread = bank.seen(learner._features(X, [0]), learner._places(bank))
+    at, spread = learner.filters.seen(bank, learner.filters.features(X, [0]))
     ends, noise = learner.space.to_unit(learner.forecast(state, X))[:, 0], learner.grid[bank.alive, 2, None]
     for wider in (1.0, 1.4):
         z = (ends - at + noise * ndtri(0.2)) / np.sqrt(wider * spread + noise**2)

@@ -266,9 +266,9 @@ def test_the_bank_is_its_filters_while_some_are_dropped_and_others_come_in():
         seen |= set(bank.alive.tolist())
         sizes.add(len(bank.alive))
         row = rng.normal(size=2)
-        phi = learner._features(row[None], [0, 1])[:, 0]
+        phi = learner.filters.features(row[None], [0, 1])[:, 0]
         if t % 50 == 0:
-            at, spread = bank.seen(phi[:, None], learner._places(bank))
+            at, spread = learner.filters.seen(bank, phi[:, None])
             x = phi[place[bank.alive]]
             assert np.allclose(at[:, 0], np.einsum("ki,ki->k", mu[bank.alive], x), rtol=1e-8, atol=1e-9)
             wanted = np.einsum("ki,kij,kj->k", x, S[bank.alive], x)
@@ -441,7 +441,7 @@ def test_a_chance_is_the_predictive_probability(quantile, flip):
     for c, yes in ((0.2, True), (0.5, False), (0.1, True)):
         above, below = (askone.HalfSpace((side,), side * c) for side in (1.0, -1.0))
         bank = state.banks[0]
-        at, spread = bank.seen(np.ones((1, 1, 1)), learner._places(bank))
+        at, spread = learner.filters.seen(bank, np.ones((1, 1, 1)))
         mu, q, lean = at.item(), spread.item(), ndtri(quantile)
 
         def given(w, c=c, lean=lean):
@@ -462,7 +462,7 @@ def test_the_bank_forecasts_by_weight_and_weights_follow_the_forecasts():
     state, rng = learner.init(), np.random.default_rng(0)
     for _ in range(30):
         question, bank = askone.HalfSpace((1.0,), float(rng.normal())), state.banks[0]
-        at, spread = bank.seen(np.ones((1, 1, 1)), learner._places(bank))
+        at, spread = learner.filters.seen(bank, np.ones((1, 1, 1)))
         noise = learner.grid[bank.alive, 2]
         each = ndtr((at[:, 0] - question.threshold) / np.sqrt(spread[:, 0] + noise**2))
         assert math.isclose(learner.chance(state, [0.0], question), bank.weights @ each, rel_tol=1e-12)

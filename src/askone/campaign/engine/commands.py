@@ -127,84 +127,76 @@ class Release:
     leases: tuple[str, ...]
 
 
-@final
 @dataclass(frozen=True)
-class SetStatus:
-    """Run, pause or close."""
+class ManagerCommand:
+    """What a manager says; ``id`` is new for each: sent again, it counts once."""
 
     who: str
     id: str
+
+
+@final
+@dataclass(frozen=True)
+class SetStatus(ManagerCommand):
+    """Run, pause or close."""
+
     status: Status
 
 
 @final
 @dataclass(frozen=True)
-class SetBudget:
+class SetBudget(ManagerCommand):
     """Set the budget: the number of answers in all (None: no limit)."""
 
-    who: str
-    id: str
     budget: int | None
 
 
 @final
 @dataclass(frozen=True)
-class ChangeSettings:
+class ChangeSettings(ManagerCommand):
     """Have other settings from here on: those named, as in the settings' JSON (see ``Settings.changed``)."""
 
-    who: str
-    id: str
     settings: Record
 
 
 @final
 @dataclass(frozen=True)
-class Exclude:
+class Exclude(ManagerCommand):
     """Nothing that this person said counts; others are asked instead."""
 
-    who: str
-    id: str
     person: str
 
 
 @final
 @dataclass(frozen=True)
-class Include:
+class Include(ManagerCommand):
     """Let a person's answers count again."""
 
-    who: str
-    id: str
     person: str
 
 
 @final
 @dataclass(frozen=True)
-class ResumePerson:
+class ResumePerson(ManagerCommand):
     """Ask a person again who was paused, as somebody new: for what they said before they are not paused again."""
 
-    who: str
-    id: str
     person: str
 
 
 @final
 @dataclass(frozen=True)
-class Rule:
+class Rule(ManagerCommand):
     """Decide a question, whatever people said; with None as the answer, what they said counts again."""
 
-    who: str
-    id: str
     number: int
     answer: bool | None
 
 
 @final
 @dataclass(frozen=True)
-class Resolve:
+class Resolve(ManagerCommand):
     """A flag was seen to."""
 
-    who: str
-    id: str
     flag: str
 
 

@@ -32,24 +32,8 @@ from askone.learners.abilities import KnowsPeople
 from askone.learners.base import Learner
 from askone.session.bags import Pace
 from askone.session.log import Answered, Asked, Choice, Fitted, Retracted, Skipped
+from askone.store import notices
 from askone.store.entries import Entry
-from askone.store.notices import (
-    Began,
-    Changed,
-    Excluded,
-    Flagged,
-    Grown,
-    Included,
-    Limited,
-    PausedPerson,
-    Reasked,
-    Reopened,
-    Resolved,
-    ResumedPerson,
-    Ruled,
-    Status,
-    StatusChanged,
-)
 
 STOPPED, FIT, PAUSED = "target-", "fit-", "paused-"
 """How the event begins that stops a campaign because its target is reached, that of a fit, and of a person's pause."""
@@ -112,7 +96,7 @@ class Projection:
         self.changes: dict[str, Any] = {}
         """Settings that are no longer as at the beginning, as in their JSON."""
         self.seq = 0
-        self.status: Status = "running"
+        self.status: notices.Status = "running"
         self.stopped = False
         self.budget: int | None = None
         self.numbers = 0
@@ -182,21 +166,21 @@ class Projection:
     def _counted(self, who: str) -> Annotator:
         return self.people.setdefault(who, Annotator())
 
-    def _began(self, entry: Entry, event: Began) -> None:
+    def _began(self, entry: Entry, event: notices.Began) -> None:
         self.pool.grow(event.rows)
         self.budget = event.settings.get("ask", {}).get("budget")
 
-    def _grown(self, entry: Entry, event: Grown) -> None:
+    def _grown(self, entry: Entry, event: notices.Grown) -> None:
         self.pool.grow(event.rows)
 
-    def _status_changed(self, entry: Entry, event: StatusChanged) -> None:
+    def _status_changed(self, entry: Entry, event: notices.StatusChanged) -> None:
         self.status = event.status
         self.stopped = self.stopped or event.id.startswith(STOPPED)
 
-    def _limited(self, entry: Entry, event: Limited) -> None:
+    def _limited(self, entry: Entry, event: notices.Limited) -> None:
         self.budget = event.budget
 
-    def _changed(self, entry: Entry, event: Changed) -> None:
+    def _changed(self, entry: Entry, event: notices.Changed) -> None:
         news = event.settings
         self.changes = {name: _merged(self.changes.get(name), news.get(name)) for name in {**self.changes, **news}}
         ask = news.get("ask", {})
@@ -390,7 +374,7 @@ class Projection:
         person.done.append(Undoable(event.id, number, True))
         self._refresh(number)
 
-    def _reopened(self, entry: Entry, event: Reopened) -> None:
+    def _reopened(self, entry: Entry, event: notices.Reopened) -> None:
         number = self._undone(entry, event.skipped)
         who, _ = self.skipped_by[number].pop(event.skipped)
         self.skips -= 1
@@ -406,11 +390,11 @@ class Projection:
                 return number
         raise InvalidFile(f"entry {entry.seq} takes back {event!r}, which the log does not have")
 
-    def _flagged(self, entry: Entry, event: Flagged) -> None:
+    def _flagged(self, entry: Entry, event: notices.Flagged) -> None:
         self.flags.append(entry)
         self._counted(entry.who).flags += 1
 
-    def _ruled(self, entry: Entry, event: Ruled) -> None:
+    def _ruled(self, entry: Entry, event: notices.Ruled) -> None:
         number = int(event.asked.removeprefix("ask-"))
         if event.answer is None:
             self.rulings.pop(number, None)
@@ -424,25 +408,25 @@ class Projection:
         self._refresh(number)
         self._decide(number)
 
-    def _reasked(self, entry: Entry, event: Reasked) -> None:
+    def _reasked(self, entry: Entry, event: notices.Reasked) -> None:
         number = int(event.asked.removeprefix("ask-"))
         self.reasked[number] = self.reasked.get(number, 0) + 1
         self.seats_asked += 1
         self._refresh(number)
 
-    def _resolved(self, entry: Entry, event: Resolved) -> None:
+    def _resolved(self, entry: Entry, event: notices.Resolved) -> None:
         self.resolved.add(event.flagged)
 
-    def _judged(self, entry: Entry, event: Excluded | Included) -> None:
-        (self.excluded.add if isinstance(event, Excluded) else self.excluded.discard)(event.person)
+    def _judged(self, entry: Entry, event: notices.Excluded | notices.Included) -> None:
+        (self.excluded.add if isinstance(event, notices.Excluded) else self.excluded.discard)(event.person)
         for number in {done.number for done in self.person(event.person).done}:
             self._refresh(number)
             self._decide(number)
 
-    def _paused(self, entry: Entry, event: PausedPerson) -> None:
+    def _paused(self, entry: Entry, event: notices.PausedPerson) -> None:
         self.paused[event.person] = entry
 
-    def _resumed(self, entry: Entry, event: ResumedPerson) -> None:
+    def _resumed(self, entry: Entry, event: notices.ResumedPerson) -> None:
         person = self._counted(event.person)
         person.before = person.answers
         self.paused.pop(event.person, None)
@@ -546,24 +530,24 @@ def _merged(old: Any, new: Any) -> Any:
 
 _Note = Callable[[Projection, Entry, Any], None]
 _NOTES: dict[type, _Note] = {
-    Began: Projection._began,
-    Grown: Projection._grown,
-    StatusChanged: Projection._status_changed,
-    Limited: Projection._limited,
-    Changed: Projection._changed,
+    notices.Began: Projection._began,
+    notices.Grown: Projection._grown,
+    notices.StatusChanged: Projection._status_changed,
+    notices.Limited: Projection._limited,
+    notices.Changed: Projection._changed,
     Asked: Projection._asked,
     Answered: Projection._answered,
     Retracted: Projection._retracted,
     Skipped: Projection._skipped,
-    Reopened: Projection._reopened,
-    Flagged: Projection._flagged,
-    Excluded: Projection._judged,
-    Included: Projection._judged,
-    PausedPerson: Projection._paused,
-    ResumedPerson: Projection._resumed,
-    Ruled: Projection._ruled,
-    Reasked: Projection._reasked,
-    Resolved: Projection._resolved,
+    notices.Reopened: Projection._reopened,
+    notices.Flagged: Projection._flagged,
+    notices.Excluded: Projection._judged,
+    notices.Included: Projection._judged,
+    notices.PausedPerson: Projection._paused,
+    notices.ResumedPerson: Projection._resumed,
+    notices.Ruled: Projection._ruled,
+    notices.Reasked: Projection._reasked,
+    notices.Resolved: Projection._resolved,
     Fitted: Projection._fitted,
 }
 """What each kind of entry does; ``Revisited`` belongs to learners that campaigns do not use."""

@@ -20,21 +20,8 @@ from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import LIMITS
 from askone.errors import InvalidArgument
 from askone.session.log import Answered, Asked, Choice, Fitted
+from askone.store import notices
 from askone.store.entries import Entry, Row, as_json
-from askone.store.notices import (
-    STATUSES,
-    Began,
-    Changed,
-    Excluded,
-    Flagged,
-    Grown,
-    Included,
-    Limited,
-    PausedPerson,
-    ResumedPerson,
-    Ruled,
-    StatusChanged,
-)
 
 WRONG = (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError, RecursionError)
 """What values of a wrong type or shape raise."""
@@ -86,24 +73,24 @@ class EntryChecks:
             self._asked(event, entry.seq)
         elif isinstance(event, Answered):
             as_flag(event.answer, "answer")
-        elif isinstance(event, Began | Grown):
+        elif isinstance(event, notices.Began | notices.Grown):
             self._grown(event, entry.seq)
-        elif isinstance(event, Flagged):
+        elif isinstance(event, notices.Flagged):
             if not isinstance(event.reason, str) or len(event.reason) > _REASON:
                 raise InvalidArgument("reason", f"a text of up to {_REASON} characters", _short(event.reason))
-        elif isinstance(event, Limited):
+        elif isinstance(event, notices.Limited):
             if event.budget is not None:
                 as_count(event.budget, "budget", 0, _MOST)
-        elif isinstance(event, Changed):
+        elif isinstance(event, notices.Changed):
             self._settings = self._settings.changed(event.settings)
-        elif isinstance(event, Ruled):
+        elif isinstance(event, notices.Ruled):
             if event.answer is not None:
                 as_flag(event.answer, "answer")
-        elif isinstance(event, StatusChanged):
-            as_choice(event.status, "status", STATUSES)
-        elif isinstance(event, Excluded | Included | PausedPerson | ResumedPerson):
+        elif isinstance(event, notices.StatusChanged):
+            as_choice(event.status, "status", notices.STATUSES)
+        elif isinstance(event, notices.Excluded | notices.Included | notices.PausedPerson | notices.ResumedPerson):
             as_line(event.person, "person", _ID)
-            if isinstance(event, PausedPerson):
+            if isinstance(event, notices.PausedPerson):
                 for name in ("bits", "below"):
                     as_number(getattr(event, name), name, 0, 1)
                 as_count(event.answers, "answers", 0, _MOST)
@@ -112,8 +99,8 @@ class EntryChecks:
             if not isinstance(event.hash, str) or not re.fullmatch(HASH, event.hash):
                 raise InvalidArgument("hash", "64 digits from 0 to f", _short(event.hash))
 
-    def _grown(self, event: Began | Grown, seq: int) -> None:
-        if isinstance(event, Began) != (seq == 1):
+    def _grown(self, event: notices.Began | notices.Grown, seq: int) -> None:
+        if isinstance(event, notices.Began) != (seq == 1):
             raise InvalidArgument("began", "the first entry and no other", seq)
         self._left -= as_count(event.rows, "rows", 0, self._left)
 
@@ -236,7 +223,7 @@ class Pseudonyms:
     def entry(self, entry: Entry) -> Entry:
         """Return an entry under these names."""
         event = entry.event
-        if isinstance(event, Excluded | Included | PausedPerson | ResumedPerson):
+        if isinstance(event, notices.Excluded | notices.Included | notices.PausedPerson | notices.ResumedPerson):
             event = replace(event, person=self(event.person))
         return replace(entry, who=self(entry.who), event=event)
 

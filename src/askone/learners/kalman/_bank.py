@@ -19,6 +19,7 @@ Numbers = tuple[Any, ...]
 Judged = tuple[Array, Array] | None
 """Which answers leave the evidence as it is, and where what was predicted of their rows goes; None: no answer does."""
 MANY = 512  # rows that are seen together
+CHUNK = 4096  # rows looked at in one go
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +119,7 @@ class Bank(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class FullBank(Bank):
-    """S = L L^T; the last few updates are kept beside L (see ``filtering``)."""
+    """S = L L^T; the last few updates are kept beside L (see ``_compiled``)."""
 
     factor: Array
     steps: Array

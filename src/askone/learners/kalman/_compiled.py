@@ -1,4 +1,4 @@
-"""Compiled loops of the one-bit Kalman filters (``learners.filters`` says what they are).
+"""Compiled loops of the one-bit Kalman filters (``kalman.regressor`` says what they are).
 
 K filters see every answer.  Filter k has mean mu and covariance S = L L^T, in square-root form: an
 answer about a row x with a = L^T x, q = |a|^2 takes S to S - b S x x^T S, which is

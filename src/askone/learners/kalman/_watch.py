@@ -14,6 +14,10 @@ in a sorted table, what was learnt of those may still be so, and it is no change
 
 No feature map is quite right, so a bank may lose to a young filter for a while and know more all the same.  The former
 bank therefore learns on beside the new one and comes back if its forecasts become the better ones (``Trial``).
+
+``learners.forgetting`` finds changes for learners of other families.  Its alarm would never ring here, as it waits for
+surprises, and it forgets all, where a bank has the answers since the change and learns them anew.  Both compare the
+rows by ``RowMoments``.
 """
 
 from __future__ import annotations
@@ -165,7 +169,18 @@ class Trial:
         return cls(kind(int(arrays["counts"][0]), **{name: arrays[name] for name in kind.parts}), arrays["trial"])
 
 
-def from_arrays(kind: type[Bank], arrays: dict[str, Array]) -> Watch | Trial | None:
+Watching = Watch | Trial | None
+"""Who watches a bank: nobody at first."""
+
+
+def beside(watch: Watching) -> list[Bank]:
+    """Return the bank that learns beside the one in charge, if there is one."""
+    if watch is None:
+        return []
+    return [watch.young if isinstance(watch, Watch) else watch.former]
+
+
+def from_arrays(kind: type[Bank], arrays: dict[str, Array]) -> Watching:
     """Return the watch or the trial that these are the arrays of; None: there was none."""
     if not arrays:
         return None

@@ -25,19 +25,10 @@ from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts
 from askone.labels.number import Real
-from askone.learners.abilities import (
-    HasDeviation,
-    HasInterval,
-    HasRange,
-    Hindsight,
-    Streams,
-    TakesRanges,
-    TakesSlopes,
-    row_by_row,
-    tell_many,
-)
+from askone.learners import abilities
 from askone.learners.base import marked, of_family, unmarked
-from askone.learners.kalman.regressor import BankState, FilterLearner
+from askone.learners.kalman._state import BankState
+from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.between import Between
@@ -58,13 +49,13 @@ class IntervalState:
 @final
 @dataclass(frozen=True, eq=False)
 class Intervals(
-    HasDeviation[IntervalState],
-    HasInterval[IntervalState],
-    TakesRanges[IntervalState],
-    Hindsight[IntervalState],
-    Streams[IntervalState],
-    TakesSlopes[IntervalState],
-    HasRange[IntervalState],
+    abilities.HasDeviation[IntervalState],
+    abilities.HasInterval[IntervalState],
+    abilities.TakesRanges[IntervalState],
+    abilities.Hindsight[IntervalState],
+    abilities.Streams[IntervalState],
+    abilities.TakesSlopes[IntervalState],
+    abilities.HasRange[IntervalState],
 ):
     """A bank for the median and one for each end of an interval that holds ``level`` of the labels.
 
@@ -172,7 +163,7 @@ class Intervals(
     def relearnt(
         self, state: IntervalState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
     ) -> IntervalState:
-        again: IntervalState = tell_many(self, self.init(), X, questions, answers)
+        again: IntervalState = abilities.tell_many(self, self.init(), X, questions, answers)
         return again
 
     def worth(self, state: IntervalState, X: ArrayLike) -> Array:
@@ -192,7 +183,7 @@ class Intervals(
     def stream(self, state: IntervalState, X: Array, task: StreamTask) -> IntervalState:
         """See ``Streams.stream``: bank by bank, as none learns from the others' answers."""
         if self.median.guess or self.median.lapse:
-            return cast(IntervalState, row_by_row(self, state, X, task))
+            return cast(IntervalState, abilities.row_by_row(self, state, X, task))
         uniform = task.draw(task.first, len(X))
         exam = self.median.exam(X, task, uniform[:, 1:])
         which = np.searchsorted(_SHARES, uniform[:, 0], side="right")

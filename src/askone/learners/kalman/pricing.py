@@ -12,12 +12,18 @@ is one drawn from N(m_k, q_k).  Such offers differ as long as something that mat
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
 import numpy as np
 
 from askone._common.arithmetic import normal_cdf, normal_quantile
 from askone._common.compiled import jit
 from askone._common.types import Array
 from askone.labels.number import Real
+from askone.learners.kalman._bank import Bank
+from askone.learners.kalman._grid import FilterGrid
 
 UNIFORMS = 3
 """That an offer takes: whether it explores, by which filter, and how far from its mean."""
@@ -26,17 +32,47 @@ _FAINT = 1e-6  # a weight that does not count
 _STEPS = 200  # prices that are compared: what the best of them earns is next to what the best of all does
 
 
-def offered(space: Real) -> Array:
-    """Return the prices that are compared, in the user's units: those that can be shown, from the range.
+@final
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """The prices of one output, and which of them earns most by the filters of its bank.
 
-    >>> offered(Real(0, 5, decimals=0)).tolist(), len(offered(Real(10, 20)))
-    ([1.0, 2.0, 3.0, 4.0, 5.0], 201)
+    >>> from askone.learners.kalman.regressor import FilterLearner
+    >>> from askone.features.maps import Intercept
+    >>> shop = FilterLearner(Real(0, 5, decimals=0), (Intercept(1),), goal="revenue")
+    >>> Prices(shop.filters, shop.space).offers[0].tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0]
     """
-    low, high = space.lows[0], space.highs[0]
-    prices = low + (high - low) * np.arange(_STEPS + 1) / _STEPS
-    if space.decimals is not None:
-        prices = np.unique(np.round(prices, space.decimals))
-    return np.asarray(prices[(prices > 0.0) & (prices >= low) & (prices <= high)])
+
+    grid: FilterGrid
+    space: Real
+
+    @cached_property
+    def offers(self) -> tuple[Array, Array]:
+        """The prices that are compared: those that can be shown, from the range; and the same in unit labels."""
+        low, high = self.space.lows[0], self.space.highs[0]
+        prices = low + (high - low) * np.arange(_STEPS + 1) / _STEPS
+        if self.space.decimals is not None:
+            prices = np.unique(np.round(prices, self.space.decimals))
+        prices = prices[(prices > 0.0) & (prices >= low) & (prices <= high)]
+        return prices, self.space.to_unit(prices[:, None])[:, 0].copy()
+
+    def best(self, bank: Bank, at: Array, spread: Array) -> Array:
+        """Return the price that earns most at each row, and the chance that it is paid, 2 x n."""
+        noise = self.grid.noise(bank)[:, None]
+        return self._best(bank.weights, at - self.grid.lean * noise, np.sqrt(spread + noise**2))
+
+    def offer(self, bank: Bank, row: Array, uniform: Array) -> float:
+        """Return the price to offer to whom a row describes."""
+        at, spread = bank.seen_at(row, lambda: self.grid.features(row, self.grid.in_use(bank)), self.grid.places(bank))
+        tried = imagined(uniform, bank.weights, at[:, 0], spread[:, 0], self.grid.noise(bank))
+        found = self.best(bank, at, spread) if tried is None else self._best(np.ones(1), *tried)
+        return float(found[0, 0])
+
+    def _best(self, weights: Array, middle: Array, deviation: Array) -> Array:
+        out = np.empty((2, middle.shape[1]))
+        best_of(*self.offers, weights, middle, deviation, out)
+        return out
 
 
 @jit

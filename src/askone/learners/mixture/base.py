@@ -31,22 +31,7 @@ from askone._common.validate import as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.features.layout import RowLayout
 from askone.labels.base import Space
-from askone.learners.abilities import (
-    AsksAt,
-    AsksMany,
-    Blends,
-    Forgets,
-    Hindsight,
-    Refits,
-    Streams,
-    TellsMany,
-    ask_many,
-    hindsight,
-    known,
-    relearnt,
-    stream,
-    tell_many,
-)
+from askone.learners import abilities
 from askone.learners.base import marked, unmarked
 from askone.learners.mixture.bits import BitLikelihood
 from askone.learners.mixture.members import Fit, FittedMember, require_array
@@ -98,12 +83,17 @@ class MixtureState:
 
 
 class Mixture(
-    AsksMany[MixtureState], TellsMany[MixtureState], Streams[MixtureState], Refits[MixtureState],
-    Hindsight[MixtureState], Forgets[MixtureState], Blends[MixtureState],
-):  # fmt: skip
+    abilities.AsksMany[MixtureState],
+    abilities.TellsMany[MixtureState],
+    abilities.Streams[MixtureState],
+    abilities.Refits[MixtureState],
+    abilities.Hindsight[MixtureState],
+    abilities.Forgets[MixtureState],
+    abilities.Blends[MixtureState],
+):
     """See the module.  ``base`` sees the dense columns of a row, the members all that they know of."""
 
-    base: AsksAt[Any]
+    base: abilities.AsksAt[Any]
     members: tuple[FittedMember, ...]
     layout: RowLayout
     flip: float
@@ -218,14 +208,14 @@ class Mixture(
     def ask_many(self, state: MixtureState, X: ArrayLike, uniform: Array) -> list[Question]:
         rows = as_rows(X, self.columns)
         if state.awake < 0 or self._own(self.count(state)):
-            return ask_many(self.base, state.base, self._front(rows), uniform)
+            return abilities.ask_many(self.base, state.base, self._front(rows), uniform)
         return self.base.ask_at(self.believed(state, rows), np.asarray(uniform), self.count(state))
 
     def hindsight(
         self, state: MixtureState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
     ) -> Array | None:
         """Return what the learner says: what a fitted model would say without an answer, nobody knows."""
-        return hindsight(self.base, state.base, self._front(as_rows(X, self.columns)), questions, answers)
+        return abilities.hindsight(self.base, state.base, self._front(as_rows(X, self.columns)), questions, answers)
 
     def relearnt(
         self, state: MixtureState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
@@ -243,7 +233,7 @@ class Mixture(
         self, state: MixtureState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
     ) -> Any:
         """Return the learner's state after all was learnt anew."""
-        return relearnt(self.base, state.base, X, questions, answers)
+        return abilities.relearnt(self.base, state.base, X, questions, answers)
 
     def worth(self, state: MixtureState, X: ArrayLike) -> Array:
         """Return what an answer should tell the learner."""
@@ -303,7 +293,7 @@ class Mixture(
         if not len(rows):
             return state
         bits = np.array([self.likelihood.bit(*one) for one in zip(questions, answers, strict=True)])
-        base = tell_many(self.base, state.base, self._front(rows), questions, answers)
+        base = abilities.tell_many(self.base, state.base, self._front(rows), questions, answers)
         return self._kept(state, base, rows, bits)
 
     def _kept(self, state: MixtureState, base: Any, rows: Array, bits: Array) -> MixtureState:
@@ -319,7 +309,7 @@ class Mixture(
 
     def _known(self, state: MixtureState) -> int:
         """Return how many of the last answers are about the concept of now, by the learner."""
-        return known(self.base, state.base)
+        return abilities.known(self.base, state.base)
 
     def _began(self, state: MixtureState) -> int:
         """Return the answers before the concept of now began, by the learner."""
@@ -449,7 +439,7 @@ class Mixture(
             if task.listen is not None:
                 task.listen(block)
 
-        base = stream(self.base, state.base, self._front(X), replace(task, listen=listen))
+        base = abilities.stream(self.base, state.base, self._front(X), replace(task, listen=listen))
         places, bits = self._heard(task.rows, heard)
         return self._kept(state, base, X[places], bits) if len(places) else replace(state, base=base)
 

@@ -15,18 +15,7 @@ from askone._common.types import Array
 from askone._common.validate import as_row, as_rows
 from askone.features.layout import RowLayout
 from askone.labels.number import Real
-from askone.learners import step_loops
-from askone.learners.abilities import (
-    HasDeviation,
-    HasRange,
-    PredictsWithin,
-    TakesRanges,
-    TellsJudged,
-    Within,
-    able,
-    deviation,
-    interval,
-)
+from askone.learners import abilities, step_loops
 from askone.learners.base import of_family
 from askone.learners.mixture.base import Mixture, MixtureState, Scored
 from askone.learners.mixture.bits import NumberBits
@@ -48,7 +37,11 @@ _WIDER = 2.0  # times as wide: by narrower bits, fits stay near what was asked, 
 @final
 @dataclass(frozen=True, eq=False)
 class NumberMixture(
-    Mixture, HasDeviation[MixtureState], PredictsWithin[MixtureState], TakesRanges[MixtureState], HasRange[MixtureState]
+    Mixture,
+    abilities.HasDeviation[MixtureState],
+    abilities.PredictsWithin[MixtureState],
+    abilities.TakesRanges[MixtureState],
+    abilities.HasRange[MixtureState],
 ):
     """Regression to the median by a learner and fitted models."""
 
@@ -88,7 +81,7 @@ class NumberMixture(
     def std(self, state: MixtureState, X: ArrayLike) -> Array | None:
         """Return sqrt(s^2 + sum of w_i (f_i - f)^2), with s the learner's own and f the weighted mean."""
         rows = as_rows(X, self.columns)
-        own = deviation(self.base, state.base, self._front(rows))
+        own = abilities.deviation(self.base, state.base, self._front(rows))
         there, shares = self.shares(state)
         if own is None or not there:
             return own
@@ -100,10 +93,10 @@ class NumberMixture(
         """Return the learner's interval for labels, moved to where all predict."""
         return self.predict_within(state, X, level)[1]
 
-    def predict_within(self, state: MixtureState, X: ArrayLike, level: float | None = None) -> Within:
+    def predict_within(self, state: MixtureState, X: ArrayLike, level: float | None = None) -> abilities.Within:
         rows = as_rows(X, self.columns)
         said, (there, shares) = self._said(state, rows), self.shares(state)
-        own = interval(self.base, state.base, self._front(rows), level)
+        own = abilities.interval(self.base, state.base, self._front(rows), level)
         if not there:
             return said, own
         believed = self._blend(state, said, self._scored(state, rows), shares)
@@ -160,7 +153,7 @@ class NumberMixture(
     def _told_many(
         self, state: MixtureState, rows: Array, questions: Sequence[Question], answers: Sequence[Answer]
     ) -> MixtureState:
-        if not able(self.base, TellsJudged):
+        if not abilities.able(self.base, abilities.TellsJudged):
             return super()._told_many(state, rows, questions, answers)
         bits = np.array([self.likelihood.bit(*one) for one in zip(questions, answers, strict=True)])
         quiet = np.array([not self._own(question.learnt) for question in questions])
@@ -182,7 +175,7 @@ class NumberMixture(
         self, state: MixtureState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
     ) -> Any:
         """Questions of others do not count in the learner's evidence, as when they were first learnt."""
-        if state.awake < 0 or not able(self.base, TellsJudged):
+        if state.awake < 0 or not abilities.able(self.base, abilities.TellsJudged):
             return super()._base_relearnt(state, X, questions, answers)
         since = int(state.turns[0][[fit is not None for fit in state.fits]].min())  # answers at the first fit of all
         quiet = [one.learnt is not None and one.learnt >= since and not self._own(one.learnt) for one in questions]
@@ -191,7 +184,7 @@ class NumberMixture(
     def _scale(self, state: MixtureState) -> float:
         """Return twice the logistic scale whose quartiles are those of labels by the learner."""
         rows = state.store.view(state.kept)[-_SHOWN:, : self.columns]
-        ends = interval(self.base, state.base, self._front(rows), 0.5)
+        ends = abilities.interval(self.base, state.base, self._front(rows), 0.5)
         if ends is None:
             return _SCALE
         width = float(np.median((ends[1] - ends[0]) / self.base.space.scale))

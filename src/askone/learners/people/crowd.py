@@ -10,7 +10,6 @@ Whoever is new is taken for as careful as the crowd.  While there is one person,
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
@@ -24,41 +23,11 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.labels.number import Real
-from askone.learners.abilities import (
-    AsksMany,
-    Blends,
-    DrawsScores,
-    FindsRange,
-    Forgets,
-    HasDeviation,
-    HasPrices,
-    HasProbabilities,
-    HasThresholds,
-    Hindsight,
-    KnowsPeople,
-    Opinions,
-    PredictsWithin,
-    Refits,
-    Streams,
-    TakesRanges,
-    TellsMany,
-    Within,
-    Wraps,
-    able,
-    ask_many,
-    blend,
-    deviation,
-    interval,
-    known,
-    predict_within,
-    probabilities,
-    score_draws,
-    stream,
-    tell_many,
-)
+from askone.learners import abilities
 from askone.learners.base import Learner, marked, of_family, unmarked
 from askone.learners.mixture.members import require_array
 from askone.learners.models.kernel_expansion import Buffer
+from askone.learners.people._state import CrowdState, Said, Told
 from askone.learners.people.confusions import with_confusions
 from askone.learners.people.habits import KnownHabits
 from askone.learners.people.opinions import JointEvidence
@@ -66,7 +35,6 @@ from askone.learners.people.rates import CrowdRates, rates_of
 from askone.learners.person import Person
 from askone.learners.streaming import StreamTask
 from askone.questions.base import HONEST, Answer, ErrorRates, Question
-from askone.questions.registry import question_from_json
 from askone.questions.subset import Subset
 
 _FIRST, _GROWTH = 60, 1.7  # answers before the first look at rates, and their growth from look to look
@@ -79,42 +47,28 @@ _SLIGHT = 0.1  # by how much an opinion changes the chance of yes, at most, that
 _FEW, _REVISED = 8, 0.05  # those that add more, and their share of all, after which all is learnt anew
 _LEARNT = "learnt-"
 _ANEW_BEFORE: WeakKeyDictionary[CrowdState, tuple[bytes, Any]] = WeakKeyDictionary()
-_Said = tuple[tuple[int, bool], ...]
-_Told = tuple[_Said, Question, bool]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class CrowdState:
-    """The learner's state; people, how often each answered, their habits, intervals of rates, and the crowd's mean.
-
-    ``told`` are the answers that rates are found by, as (who said what, question, answer), their rows in ``store``;
-    nobody said what has no name.
-    ``due`` is after how many answers of people the rates are found anew, ``anew`` after how many all is learnt anew;
-    ``added`` are the opinions that came after others were learnt, and change what these say.
-    """
-
-    base: Any
-    people: tuple[str, ...]
-    answers: Array
-    habits: KnownHabits
-    intervals: Array
-    common: float
-    told: tuple[_Told, ...]
-    store: Buffer
-    due: int
-    anew: int
-    added: int = 0
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class CrowdLearner(
-    HasDeviation[CrowdState], PredictsWithin[CrowdState], HasProbabilities[CrowdState], TakesRanges[CrowdState],
-    Refits[CrowdState], Forgets[CrowdState], AsksMany[CrowdState], TellsMany[CrowdState], Streams[CrowdState],
-    FindsRange[CrowdState], Blends[CrowdState], KnowsPeople[CrowdState], HasThresholds[CrowdState],
-    HasPrices[CrowdState], DrawsScores[CrowdState], Wraps[CrowdState],
-):  # fmt: skip
+    abilities.HasDeviation[CrowdState],
+    abilities.PredictsWithin[CrowdState],
+    abilities.HasProbabilities[CrowdState],
+    abilities.TakesRanges[CrowdState],
+    abilities.Refits[CrowdState],
+    abilities.Forgets[CrowdState],
+    abilities.AsksMany[CrowdState],
+    abilities.TellsMany[CrowdState],
+    abilities.Streams[CrowdState],
+    abilities.FindsRange[CrowdState],
+    abilities.Blends[CrowdState],
+    abilities.KnowsPeople[CrowdState],
+    abilities.HasThresholds[CrowdState],
+    abilities.HasPrices[CrowdState],
+    abilities.DrawsScores[CrowdState],
+    abilities.Wraps[CrowdState],
+):
     """See the module.  Of people who err more seldom than ``careful`` on both sides, nothing is made.
 
     ``again`` is the growth of the answers from one time that all is learnt anew to the next.
@@ -135,10 +89,10 @@ class CrowdLearner(
     careful: float = 0.0
     again: float = 4.0
     flip: float = 0.0
-    adds: ClassVar[tuple[type[Learner[Any]], ...]] = (KnowsPeople, Refits)
+    adds: ClassVar[tuple[type[Learner[Any]], ...]] = (abilities.KnowsPeople, abilities.Refits)
 
     def __post_init__(self) -> None:
-        if not able(self.base, Hindsight):
+        if not abilities.able(self.base, abilities.Hindsight):
             raise InvalidArgument("base", "a learner with hindsight", type(self.base).__name__)
         as_number(self.careful, "careful", 0.0, 1.0)
         as_number(self.again, "again", 1.0, strict=True)
@@ -172,19 +126,19 @@ class CrowdLearner(
         return question
 
     def ask_many(self, state: CrowdState, X: ArrayLike, uniform: Array) -> list[Question]:
-        return ask_many(self.base, state.base, X, uniform)
+        return abilities.ask_many(self.base, state.base, X, uniform)
 
     def predict(self, state: CrowdState, X: ArrayLike) -> Array:
         return np.asarray(self.base.predict(state.base, X))
 
     def std(self, state: CrowdState, X: ArrayLike) -> Array | None:
-        return deviation(self.base, state.base, X)
+        return abilities.deviation(self.base, state.base, X)
 
     def interval(self, state: CrowdState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array] | None:
-        return interval(self.base, state.base, X, level)
+        return abilities.interval(self.base, state.base, X, level)
 
-    def predict_within(self, state: CrowdState, X: ArrayLike, level: float | None = None) -> Within:
-        return predict_within(self.base, state.base, X, level)
+    def predict_within(self, state: CrowdState, X: ArrayLike, level: float | None = None) -> abilities.Within:
+        return abilities.predict_within(self.base, state.base, X, level)
 
     def thresholds(self, state: CrowdState, X: ArrayLike, level: float, held: float) -> Array:
         return np.asarray(self.base.thresholds(state.base, X, level, held))
@@ -196,10 +150,10 @@ class CrowdLearner(
         return np.asarray(self.base.prices(state.base, X))
 
     def score_draws(self, state: CrowdState, X: ArrayLike, count: int) -> Array | None:
-        return score_draws(self.base, state.base, X, count)
+        return abilities.score_draws(self.base, state.base, X, count)
 
     def probabilities(self, state: CrowdState, X: ArrayLike) -> Array | None:
-        return probabilities(self.base, state.base, X)
+        return abilities.probabilities(self.base, state.base, X)
 
     def chance(self, state: CrowdState, x: ArrayLike, question: Question) -> float:
         return float(self.base.chance(state.base, x, question))
@@ -208,14 +162,14 @@ class CrowdLearner(
         return np.asarray(self.base.worth(state.base, X))
 
     def blend(self, state: CrowdState) -> list[tuple[str, float]]:
-        return blend(self.base, state.base)
+        return abilities.blend(self.base, state.base)
 
     def range_at(self, state: CrowdState) -> Real | None:
         found: Real | None = self.base.range_at(state.base)
         return found
 
     def known(self, state: CrowdState) -> int:
-        return known(self.base, state.base)
+        return abilities.known(self.base, state.base)
 
     def count(self, state: CrowdState) -> int:
         return int(self.base.count(state.base))
@@ -234,14 +188,14 @@ class CrowdLearner(
         self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
     ) -> CrowdState:
         if not state.people:
-            return replace(state, base=tell_many(self.base, state.base, X, questions, answers))
+            return replace(state, base=abilities.tell_many(self.base, state.base, X, questions, answers))
         return self.tell_many_by(state, X, questions, answers, [None] * len(questions))
 
     def tell_many_by(
         self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer],
         people: Sequence[str | None],
     ) -> CrowdState:  # fmt: skip
-        rows, said, put = as_rows(X, self.columns), list[_Said](), list[Question]()
+        rows, said, put = as_rows(X, self.columns), list[Said](), list[Question]()
         if any(not isinstance(one.accept(answer), bool) for one, answer in zip(questions, answers, strict=True)):
             for x, question, answer, person in zip(rows, questions, answers, people, strict=True):
                 args = (state, x, question, answer)
@@ -250,7 +204,7 @@ class CrowdLearner(
         if not state.people and len(people):  # nobody is noted before somebody is named
             first = next((n for n, person in enumerate(people) if person is not None), len(people))
             state = replace(
-                state, base=tell_many(self.base, state.base, rows[:first], questions[:first], answers[:first])
+                state, base=abilities.tell_many(self.base, state.base, rows[:first], questions[:first], answers[:first])
             )
             rows, questions, answers, people = rows[first:], questions[first:], answers[first:], people[first:]
         bits = [bool(question.accept(answer)) for question, answer in zip(questions, answers, strict=True)]
@@ -258,13 +212,15 @@ class CrowdLearner(
             state, who = (state, ()) if person is None else self._places(state, ((person, bit),))
             said.append(who)
             put.append(self._put_to(state, question, who[0][0]) if who else question)
-        state = replace(state, base=tell_many(self.base, state.base, rows, put, bits))
+        state = replace(state, base=abilities.tell_many(self.base, state.base, rows, put, bits))
         for n, (who, question, bit) in enumerate(zip(said, put, bits, strict=True)):
             state = self._noted(state, who, rows[n : n + 1], question, bit)
         return state
 
     def stream(self, state: CrowdState, X: Array, task: StreamTask) -> CrowdState:
-        return replace(state, base=stream(self.base, state.base, X, task), told=(), store=Buffer(self.columns))
+        return replace(
+            state, base=abilities.stream(self.base, state.base, X, task), told=(), store=Buffer(self.columns)
+        )
 
     def tell_by(self, state: CrowdState, x: ArrayLike, question: Question, answer: Answer, person: str) -> CrowdState:
         accepted = question.accept(answer)
@@ -275,7 +231,7 @@ class CrowdLearner(
         return replace(state, base=self.base.tell(state.base, x, put, accepted), answers=self._counted(state, said))
 
     def tell_opinions(
-        self, state: CrowdState, x: ArrayLike, question: Question, opinions: Opinions, known: int = 0
+        self, state: CrowdState, x: ArrayLike, question: Question, opinions: abilities.Opinions, known: int = 0
     ) -> CrowdState:
         state, said = self._places(state, opinions)
         if isinstance(question, Subset) and question.row and len(said) > 1:  # answers about one row share its label
@@ -291,7 +247,7 @@ class CrowdLearner(
         state = replace(state, base=self.base.tell(state.base, x, put, bit))
         return self._noted(state, said, as_row(x, self.columns), put, bit)
 
-    def _joined(self, state: CrowdState, question: Question, said: _Said, known: int) -> CrowdState:
+    def _joined(self, state: CrowdState, question: Question, said: Said, known: int) -> CrowdState:
         """Return the state with opinions beside those that were learnt: they teach when all is learnt anew.
 
         A state cannot unlearn, and what was said first is no evidence of its own any more.
@@ -305,7 +261,7 @@ class CrowdLearner(
         told = (*told[:place], (said, *told[place][1:]), *told[place + 1 :])
         return replace(state, answers=answers, told=told, added=state.added + int(abs(after - before) > _SLIGHT))
 
-    def _counted(self, state: CrowdState, said: _Said) -> Array:
+    def _counted(self, state: CrowdState, said: Said) -> Array:
         answers = state.answers.copy()
         answers[[place for place, _ in said]] += 1
         return answers
@@ -314,7 +270,7 @@ class CrowdLearner(
         return self.count(state) <= len(state.told)
 
     def truths(
-        self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], opinions: Sequence[Opinions]
+        self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], opinions: Sequence[abilities.Opinions]
     ) -> tuple[Array, Array]:
         told = {question.number: (question, bit) for _, question, bit in state.told}
         found, learnt = list[JointEvidence](), list[tuple[Question, bool]]()
@@ -333,7 +289,7 @@ class CrowdLearner(
     def slips(self, state: CrowdState, person: str) -> ErrorRates:
         return self._slips(*self._met(state, person))
 
-    def _places(self, state: CrowdState, opinions: Opinions) -> tuple[CrowdState, _Said]:
+    def _places(self, state: CrowdState, opinions: abilities.Opinions) -> tuple[CrowdState, Said]:
         """Return the state with these people in it, and what they said by their places."""
         said = []
         for person, bit in opinions:
@@ -341,7 +297,7 @@ class CrowdLearner(
             said.append((place, bit))
         return state, tuple(said)
 
-    def _evidence(self, rates: Array, said: _Said) -> JointEvidence:
+    def _evidence(self, rates: Array, said: Said) -> JointEvidence:
         return JointEvidence.of((rates[place], bit) for place, bit in said)
 
     def _met(self, state: CrowdState, person: str) -> tuple[CrowdState, int]:
@@ -368,7 +324,7 @@ class CrowdLearner(
         inside: Array = self.base.space.inside(of_family(question, Subset).members, "question")
         return inside
 
-    def _noted(self, state: CrowdState, said: _Said, row: Array, question: Question, bit: bool) -> CrowdState:
+    def _noted(self, state: CrowdState, said: Said, row: Array, question: Question, bit: bool) -> CrowdState:
         """Return the state with an answer to find rates by."""
         answers = self._counted(state, said)
         told, store, most = state.told, state.store, max(min(_MOST, _ROOM // self.columns), 64)
@@ -396,7 +352,7 @@ class CrowdLearner(
         return state.added > max(_REVISED * len(state.told), _FEW) and self.revises(state)
 
     def due(self, state: CrowdState) -> bool:
-        return self._due(state) or (able(self.base, Refits) and self.base.due(state.base))
+        return self._due(state) or (abilities.able(self.base, abilities.Refits) and self.base.due(state.base))
 
     def fit(self, state: CrowdState) -> dict[str, Array]:
         """Return the rates of people, if they are due, and all learnt anew with them; else what the learner fits."""
@@ -417,7 +373,7 @@ class CrowdLearner(
                     rates, least = again, again.evidence
         return found | rates.habits._asdict() | {"intervals": rates.intervals, "common": np.array(rates.common)}
 
-    def _relearnt(self, state: CrowdState, habits: KnownHabits) -> tuple[Any, tuple[_Told, ...]]:
+    def _relearnt(self, state: CrowdState, habits: KnownHabits) -> tuple[Any, tuple[Told, ...]]:
         """Return the learner's state after all was learnt anew with these habits, and the answers as they are in it."""
         put = [self._put(habits, *one) for one in state.told]
         # Who makes a fit and takes it over computes the same twice: half of what learning anew costs.
@@ -429,7 +385,7 @@ class CrowdLearner(
             _ANEW_BEFORE[state] = known
         return known[1], tuple(put)
 
-    def _put(self, habits: KnownHabits, said: _Said, question: Question, bit: bool) -> _Told:
+    def _put(self, habits: KnownHabits, said: Said, question: Question, bit: bool) -> Told:
         """Return an answer as of people with these habits; who came after they were found is as they were."""
         if not said or max(said)[0] >= len(habits.rates):
             return said, question, bit
@@ -438,7 +394,7 @@ class CrowdLearner(
         slips, bit = self._evidence(habits.rates, said).answer
         return said, question.put_to(slips), bit
 
-    def _rates(self, state: CrowdState, base: Any, told: Sequence[_Told]) -> CrowdRates | None:
+    def _rates(self, state: CrowdState, base: Any, told: Sequence[Told]) -> CrowdRates | None:
         """Return the rates by a learner's state, which has the answers as they were told."""
         named = [n for n, one in enumerate(told) if one[0]]
         if not named:
@@ -490,40 +446,8 @@ class CrowdLearner(
     # -- the state as a value ---------------------------------------------------------------------
 
     def to_arrays(self, state: CrowdState) -> dict[str, Array]:
-        told = [[said, question.to_json(), _unsaid(question), bit] for said, question, bit in state.told]
-        texts = json.dumps([state.people, told]).encode()
-        return {
-            "people": np.frombuffer(texts, np.uint8), "answers": state.answers, **state.habits._asdict(),
-            "intervals": state.intervals, "crowd": np.array([state.common, state.due, state.anew, state.added]),
-            "rows": state.store.view(len(told)).copy(),
-        } | marked(_MARK, self.base.to_arrays(state.base))  # fmt: skip
+        return state.to_arrays() | marked(_MARK, self.base.to_arrays(state.base))
 
     def from_arrays(self, arrays: dict[str, Array]) -> CrowdState:
-        people, told = json.loads(arrays["people"].tobytes())
-        each = [
-            (tuple((place, bool(b)) for place, b in said), _with_unsaid(question_from_json(one), unsaid), bool(bit))
-            for said, one, unsaid, bit in told
-        ]
-        common, *counts = arrays["crowd"].tolist()
-        n, shapes = len(people), {name: arrays[name].shape for name in ("answers", "rates", "intervals", "rows")}
-        expected = {"answers": (n,), "rates": (n, 2), "intervals": (n, 2, 2), "rows": (len(told), self.columns)}
-        if shapes != expected or not all(0 <= place < n for said, *_ in each for place, _ in said):
-            raise InvalidArgument("people", f"arrays of shapes {expected}, and answers of these", shapes)
-        rows = as_rows(arrays["rows"], self.columns) if len(told) else np.zeros((0, self.columns))
-        base, habits = self.base.from_arrays(unmarked(_MARK, arrays)), KnownHabits.of_fit(arrays)
-        return CrowdState(
-            base, tuple(people), arrays["answers"], habits,
-            arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), *map(int, counts),
-        )  # fmt: skip
-
-
-def _unsaid(question: Question) -> list[Any]:
-    """Return what is known of a question beyond what is asked."""
-    return [list(question.slips), *([question.row, question.confused] if isinstance(question, Subset) else [])]
-
-
-def _with_unsaid(question: Question, unsaid: list[Any]) -> Question:
-    slips = ErrorRates(*unsaid[0])
-    if not isinstance(question, Subset) or len(unsaid) < 3:
-        return question.put_to(slips)
-    return question.put_to(slips, tuple(unsaid[2]), int(unsaid[1]))
+        state = CrowdState.from_arrays(self.columns, arrays)
+        return replace(state, base=self.base.from_arrays(unmarked(_MARK, arrays)))

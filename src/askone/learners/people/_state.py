@@ -1,0 +1,89 @@
+"""What a crowd learner knows: of people and their answers, and its arrays in a file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from askone._common.types import Array
+from askone._common.validate import as_rows
+from askone.errors import InvalidArgument
+from askone.learners.models.kernel_expansion import Buffer
+from askone.learners.people.habits import KnownHabits
+from askone.questions.base import ErrorRates, Question
+from askone.questions.registry import question_from_json
+from askone.questions.subset import Subset
+
+Said = tuple[tuple[int, bool], ...]
+"""What people said to a question, by their places."""
+Told = tuple[Said, Question, bool]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CrowdState:
+    """The learner's state; people, how often each answered, their habits, intervals of rates, and the crowd's mean.
+
+    ``told`` are the answers that rates are found by, as (who said what, question, answer), their rows in ``store``;
+    nobody said what has no name.
+    ``due`` is after how many answers of people the rates are found anew, ``anew`` after how many all is learnt anew;
+    ``added`` are the opinions that came after others were learnt, and change what these say.
+    """
+
+    base: Any
+    people: tuple[str, ...]
+    answers: Array
+    habits: KnownHabits
+    intervals: Array
+    common: float
+    told: tuple[Told, ...]
+    store: Buffer
+    due: int
+    anew: int
+    added: int = 0
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return all but the learner's state as arrays."""
+        told = [[said, question.to_json(), _unsaid(question), bit] for said, question, bit in self.told]
+        texts = json.dumps([self.people, told]).encode()
+        return {
+            "people": np.frombuffer(texts, np.uint8),
+            "answers": self.answers,
+            **self.habits._asdict(),
+            "intervals": self.intervals,
+            "crowd": np.array([self.common, self.due, self.anew, self.added]),
+            "rows": self.store.view(len(told)).copy(),
+        }
+
+    @classmethod
+    def from_arrays(cls, columns: int, arrays: dict[str, Array]) -> CrowdState:
+        """Return the state of ``to_arrays``, still without the learner's; what does not fit together is refused."""
+        people, told = json.loads(arrays["people"].tobytes())
+        each = [
+            (tuple((place, bool(b)) for place, b in said), _with_unsaid(question_from_json(one), unsaid), bool(bit))
+            for said, one, unsaid, bit in told
+        ]
+        common, *counts = arrays["crowd"].tolist()
+        n, shapes = len(people), {name: arrays[name].shape for name in ("answers", "rates", "intervals", "rows")}
+        expected = {"answers": (n,), "rates": (n, 2), "intervals": (n, 2, 2), "rows": (len(told), columns)}
+        if shapes != expected or not all(0 <= place < n for said, *_ in each for place, _ in said):
+            raise InvalidArgument("people", f"arrays of shapes {expected}, and answers of these", shapes)
+        rows = as_rows(arrays["rows"], columns) if len(told) else np.zeros((0, columns))
+        store, habits = Buffer(columns).extended(0, rows), KnownHabits.of_fit(arrays)
+        known = arrays["answers"], habits, arrays["intervals"], common
+        return cls(None, tuple(people), *known, tuple(each), store, *map(int, counts))
+
+
+def _unsaid(question: Question) -> list[Any]:
+    """Return what is known of a question beyond what is asked."""
+    return [list(question.slips), *([question.row, question.confused] if isinstance(question, Subset) else [])]
+
+
+def _with_unsaid(question: Question, unsaid: list[Any]) -> Question:
+    slips = ErrorRates(*unsaid[0])
+    if not isinstance(question, Subset) or len(unsaid) < 3:
+        return question.put_to(slips)
+    return question.put_to(slips, tuple(unsaid[2]), int(unsaid[1]))
