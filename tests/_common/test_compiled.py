@@ -55,3 +55,17 @@ def test_processes_that_compile_at_once_never_take_the_others_code(kind, mixed_u
     monkeypatch.setattr(one, "_save_data", after_the_other)
     one.save(("int64",), "of integers")
     assert kind(str(tmp_path), "square", "stamp").load(("float64",)) == ("of integers" if mixed_up else "of floats")
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_product_adds_in_the_order_of_rows_whatever_its_shape(kind):
+    """Rows and columns beyond whole tiles, too, to the last bit."""
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(size=(13, 19)).astype(kind), rng.normal(size=(19, 23)).astype(kind)
+    plain = np.zeros((13, 23), kind)
+    for j in range(19):
+        plain += X[:, j, None] * W[j]
+    for n in range(1, 14):
+        for q in range(1, 24):
+            found = compiled.product(np.ascontiguousarray(X[:n]), np.ascontiguousarray(W[:, :q]))
+            assert np.array_equal(found, plain[:n, :q])

@@ -126,64 +126,78 @@ def dot(a: Array, b: Array) -> float:
     return _lanes(a, b)
 
 
-@intrinsic
-def _add_tile(_: Any, X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:
-    """Add X W to four rows and eight columns of out, from i and c on, in the order of W's rows: sums in registers."""
+def _tile_of(height: int, lanes: int) -> Callable[..., None]:
+    """Return what adds X W to so many rows and columns of out, from i and c on, in the order of W's rows."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        arrays = [context.make_array(kind)(context, builder, args[k]) for k, kind in enumerate(signature.args[:3])]
-        first, column, short = args[3], args[4], ir.IntType(32)
-        vector = ir.VectorType(context.get_value_type(signature.args[2].dtype), _LANES)
+    def tile(X: Array, W: Array, out: Array, i: int, c: int) -> None:
+        for j in range(len(W)):
+            out[i : i + height, c : c + lanes] += X[i : i + height, j, None] * W[j, c : c + lanes]
 
-        def at(k: int, row: Any, place: Any) -> Any:
-            index = [row, place]
-            return cgutils.get_item_pointer(context, builder, signature.args[k], arrays[k], index, wraparound=False)
+    @intrinsic
+    def add_tile(_: Any, X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:
+        """Sums are in registers."""
 
-        def lanes(k: int, row: Any) -> Any:
-            return builder.bitcast(at(k, row, column), vector.as_pointer())
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            arrays = [context.make_array(kind)(context, builder, args[k]) for k, kind in enumerate(signature.args[:3])]
+            first, column, short = args[3], args[4], ir.IntType(32)
+            vector = ir.VectorType(context.get_value_type(signature.args[2].dtype), lanes)
 
-        rows = [builder.add(first, first.type(r)) for r in range(_ROWS)]
-        align = 8 if vector.element == ir.DoubleType() else 4
-        sums = [cgutils.alloca_once_value(builder, builder.load(lanes(2, row), align=align)) for row in rows]
-        with cgutils.for_range(builder, cgutils.unpack_tuple(builder, arrays[1].shape)[0]) as loop:
-            w = builder.load(lanes(1, loop.index), align=align)
+            def at(k: int, row: Any, place: Any) -> Any:
+                index = [row, place]
+                return cgutils.get_item_pointer(context, builder, signature.args[k], arrays[k], index, wraparound=False)
+
+            def several(k: int, row: Any) -> Any:
+                return builder.bitcast(at(k, row, column), vector.as_pointer())
+
+            rows = [builder.add(first, first.type(r)) for r in range(height)]
+            align = 8 if vector.element == ir.DoubleType() else 4
+            sums = [cgutils.alloca_once_value(builder, builder.load(several(2, row), align=align)) for row in rows]
+            with cgutils.for_range(builder, cgutils.unpack_tuple(builder, arrays[1].shape)[0]) as loop:
+                w = builder.load(several(1, loop.index), align=align)
+                for row, total in zip(rows, sums, strict=True):
+                    one = builder.insert_element(vector(ir.Undefined), builder.load(at(0, row, loop.index)), short(0))
+                    x = builder.shuffle_vector(one, one, ir.VectorType(short, lanes)([0] * lanes))
+                    builder.store(builder.fadd(builder.load(total), builder.fmul(x, w)), total)
             for row, total in zip(rows, sums, strict=True):
-                one = builder.insert_element(vector(ir.Undefined), builder.load(at(0, row, loop.index)), short(0))
-                x = builder.shuffle_vector(one, one, ir.VectorType(short, _LANES)([0] * _LANES))
-                builder.store(builder.fadd(builder.load(total), builder.fmul(x, w)), total)
-        for row, total in zip(rows, sums, strict=True):
-            builder.store(builder.load(total), lanes(2, row), align=align)
-        return context.get_dummy_value()
+                builder.store(builder.load(total), several(2, row), align=align)
+            return context.get_dummy_value()
 
-    return types.void(X, W, out, i, c), code
+        return types.void(X, W, out, i, c), code
 
+    @overload(tile)
+    def compiled_tile(X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:  # noqa: ARG001  # it goes by their names
+        def tile(X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:
+            return add_tile(X, W, out, i, c)
 
-def _tile(X: Array, W: Array, out: Array, i: int, c: int) -> None:
-    """Do what ``_add_tile`` does."""
-    for j in range(len(W)):
-        out[i : i + _ROWS, c : c + _LANES] += X[i : i + _ROWS, j, None] * W[j, c : c + _LANES]
-
-
-@overload(_tile)
-def _compiled_tile(X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:  # noqa: ARG001  # it goes by their names
-    def tile(X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:
-        return _add_tile(X, W, out, i, c)
+        return tile
 
     return tile
+
+
+_tall, _wide = (_tile_of(height, _LANES) for height in (2 * _ROWS, _ROWS))
+_half, _quarter, _single = (_tile_of(_ROWS, lanes) for lanes in (4, 2, 1))
 
 
 @jit
 def add_product(X: Array, W: Array, out: Array) -> None:
     """out += X W for contiguous matrices, for each entry in the order of W's rows: by tiles, and what is left over."""
     n, (p, q) = X.shape[0], W.shape
-    rows, columns = n - n % _ROWS, q - q % _LANES
+    tall, rows, columns = n - n % (2 * _ROWS), n - n % _ROWS, q - q % _LANES
     for c in range(0, columns, _LANES):
-        for i in range(0, rows, _ROWS):
-            _tile(X, W, out, i, c)
-    for i in range(rows):
-        for k in range(columns, q):
-            for j in range(p):
-                out[i, k] += X[i, j] * W[j, k]
+        for i in range(0, tall, 2 * _ROWS):
+            _tall(X, W, out, i, c)
+        for i in range(tall, rows, _ROWS):
+            _wide(X, W, out, i, c)
+    for i in range(0, rows, _ROWS):  # in registers, too: sums of few columns in memory take longer than all others
+        c = columns
+        if q & 4:
+            _half(X, W, out, i, c)
+            c += 4
+        if q & 2:
+            _quarter(X, W, out, i, c)
+            c += 2
+        if q & 1:
+            _single(X, W, out, i, c)
     whole = p - p % 8
     for i in range(rows, n):  # eight rows of W at a time: an entry of out is read and written once for them
         o = out[i]

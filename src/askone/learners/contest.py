@@ -35,10 +35,14 @@ from askone.learners.abilities import (
     StreamsForecasts,
     Wraps,
     able,
+    ahead,
+    ask_ahead,
     ask_at,
     ask_many,
     deviation,
     hindsight,
+    learnt_ahead,
+    opened,
     probabilities,
     relearnt,
     stream_while,
@@ -49,6 +53,7 @@ from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
+_BLOCK = 64  # rows that members look at together
 _FADED = 0.25  # of what forecasts counted for before all was learnt anew
 
 
@@ -216,13 +221,19 @@ class Contest(
         self, state: ContestState, x: ArrayLike, question: Question, answer: Answer
     ) -> tuple[float, ContestState]:
         """See ``Forecasts.learnt_and_said``: the members' forecasts, by weight."""
+        return self._learnt(state, lambda i, part: self.members[i].learnt_and_said(part, x, question, answer))
+
+    def _learnt(
+        self, state: ContestState, learn: Callable[[int, Any], tuple[float, Any]]
+    ) -> tuple[float, ContestState]:
+        """Return the forecast of an answer and the state after it, where member i learns it by ``learn(i, part)``."""
         alive, parts = self.alive(state), list(state.parts)
         if len(alive) == 1:
-            said, parts[alive[0]] = self.members[alive[0]].learnt_and_said(parts[alive[0]], x, question, answer)
+            said, parts[alive[0]] = learn(alive[0], parts[alive[0]])
             return said, replace(state, parts=tuple(parts))
         losses, total = np.zeros(len(state.parts)), 0.0
         for i, weight in zip(alive, state.scores.shares(alive), strict=True):
-            said, parts[i] = self.members[i].learnt_and_said(parts[i], x, question, answer)
+            said, parts[i] = learn(i, parts[i])
             losses[i] = -log((1.0 - _LAPSE) * said + 0.5 * _LAPSE)
             total += weight * said
         state = ContestState(tuple(parts), state.scores.after(losses, self.count(state)))
@@ -235,17 +246,34 @@ class Contest(
     def stream_while(
         self, state: ContestState, X: Array, task: StreamTask, go_on: Callable[[int, float], bool]
     ) -> tuple[int, ContestState]:
-        """See ``StreamsForecasts.stream_while``."""
-        for i, x in enumerate(X):
+        """See ``StreamsForecasts.stream_while``: of some rows at a time, what members can know ahead."""
+        known: dict[int, Array] = {}
+        state = self._opened(state)
+        for i in range(len(X)):
             if len(self.alive(state)) == 1:
                 return self._alone(state, X, task, i, go_on)
-            question = self.ask(state, x, task.draw(task.first + i, 1)[0])
+            if i % _BLOCK == 0:
+                known = {one: ahead(self.members[one], X[i : i + _BLOCK]) for one in self.alive(state)}
+            row, leader = {one: F[i % _BLOCK] for one, F in known.items()}, self._leader(state)
+            uniform = task.draw(task.first + i, 1)[0, : self.members[leader].width]
+            question = ask_ahead(self.members[leader], state.parts[leader], row[leader], uniform)
             answer = task.answer(i, question)
             if answer is not None:
-                said, state = self.learnt_and_said(state, x, question, answer)
+                said, state = self._learnt_ahead(state, row, question, answer)
                 if not go_on(i, said):
                     return i + 1, state
         return len(X), state
+
+    def _opened(self, state: ContestState) -> ContestState:
+        """Return a state that ``_learnt_ahead`` may write into."""
+        each = zip(self.members, state.parts, strict=True)
+        return replace(state, parts=tuple(None if part is None else opened(one, part) for one, part in each))
+
+    def _learnt_ahead(
+        self, state: ContestState, known: dict[int, Array], question: Question, answer: Answer
+    ) -> tuple[float, ContestState]:
+        """Return what ``learnt_and_said`` does, from what members know of the row."""
+        return self._learnt(state, lambda i, part: learnt_ahead(self.members[i], part, known[i], question, answer))
 
     def _alone(
         self, state: ContestState, X: Array, task: StreamTask, first: int, go_on: Callable[[int, float], bool]

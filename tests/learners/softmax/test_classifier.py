@@ -29,6 +29,24 @@ def test_contracts(name):
     check_learner(ALL[name], small_rows(), five(40)[1])
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_what_is_known_ahead_asks_and_teaches_the_same(name):
+    """To the last bit, while a state that was not opened stays as it was."""
+    learner, (X, y), rng = ALL[name], five(40), np.random.default_rng(0)
+    state, known = learner.init(), learner.ahead(X)
+    first, written = state, learner.opened(state)
+    for x, phi, label in zip(X, known, y, strict=True):
+        uniform = rng.uniform(size=learner.width)
+        question = learner.ask(state, x, uniform)
+        assert learner.ask_ahead(written, phi, uniform) == question
+        said, state = learner.learnt_and_said(state, x, question, question.holds(label))
+        again, written = learner.learnt_ahead(written, phi, question, question.holds(label))
+        assert again == said
+    for one, other in ((state, written), (first, learner.init())):
+        arrays = learner.to_arrays(one)
+        assert all(np.array_equal(array, arrays[key]) for key, array in learner.to_arrays(other).items())
+
+
 def problem(n=30, p=4, K=2, m=5, seed=0):
     rng = np.random.default_rng(seed)
     Phi, W = rng.normal(size=(n, p)), rng.normal(size=(p, K, m))

@@ -153,10 +153,10 @@ def test_the_filter_is_the_dense_one(joint, flip):
         evidence = 0.999 * evidence + math.log(0.98 * math.exp(log_z) + 0.01)
         state = one.tell(state, x, asked, yes)
     factors = [part[0] for part in state.factors[0]]
-    dense = factors[0] @ factors[0].T if joint else np.kron(np.eye(m), np.ones((p, p))) * covariance
+    dense = factors[0].T @ factors[0] if joint else np.kron(np.eye(m), np.ones((p, p))) * covariance
     for item, factor in enumerate([] if joint else factors):
         block = slice(item * p, (item + 1) * p)
-        dense[block, block] = factor @ factor.T
+        dense[block, block] = factor.T @ factor
     assert np.abs(state.means[0][0].ravel() - means).max() < 1e-10
     assert np.abs(dense - covariance).max() < 1e-10
     assert math.isclose(state.evidence[0], evidence, rel_tol=1e-9)
@@ -165,13 +165,29 @@ def test_the_filter_is_the_dense_one(joint, flip):
 def test_the_spread_is_the_dense_one():
     one = single(LINEAR, 2.0)
     state, _ = told(one, small_rows(30), orders(30))
-    L, phi = state.factors[0][0][0], LINEAR(small_rows(3))
+    R, phi = state.factors[0][0][0], LINEAR(small_rows(3))
     center = np.eye(4) - 0.25
     for row, found in zip(phi, one.std(state, small_rows(3)), strict=True):
         expand = np.kron(np.eye(4), row[None])  # W -> utilities
-        utilities = expand @ L @ L.T @ expand.T
+        utilities = expand @ R.T @ R @ expand.T
         assert np.allclose(one._spread(state, 0, 0, row), utilities, rtol=1e-10)
         assert np.allclose(found, np.sqrt(np.diag(center @ utilities @ center)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_states_of_before_are_read(joint):
+    """They had another factor of the same covariance, with numbers everywhere."""
+    one = single(LINEAR if joint else KERNEL, 2.0)
+    state, _ = told(one, small_rows(30), orders(30))
+    arrays, rng = one.to_arrays(state), np.random.default_rng(0)
+    R = arrays.pop("roots-0")
+    assert not np.triu(R, 1).any()
+    turn = np.linalg.qr(rng.normal(size=R.shape[-2:]))[0]
+    back = one.from_arrays(arrays | {"factors-0": np.swapaxes(R, -1, -2) @ turn})
+    for mine, theirs in zip(state.factors[0], back.factors[0], strict=True):
+        assert not np.triu(theirs, 1).any()
+        assert np.allclose(np.swapaxes(theirs, 1, 2) @ theirs, np.swapaxes(mine, 1, 2) @ mine, rtol=0, atol=1e-12)
+    assert np.allclose(one.predict(back, small_rows(5)), one.predict(state, small_rows(5)))
 
 
 @jit
@@ -192,20 +208,20 @@ def test_positive_definite_after_a_million_answers():
     traits = np.tile([0.0, np.inf, 0.0, 1.0], (2, 1))
     _many(means, factors, np.array([0.0, 0.2]), traits, Phi, picks, rng.uniform(size=n) < 0.5, 200, np.empty(2))
     assert np.isfinite(means).all()
-    for L in factors:
-        sizes = np.linalg.svd(L, compute_uv=False)
-        assert np.isfinite(L).all()
+    for R in factors:
+        sizes = np.linalg.svd(R, compute_uv=False)
+        assert np.isfinite(R).all()
         assert sizes[-1] > 0
-    # The product L L^T is rounded, so its least eigenvalue is known to some eps of the largest only.
+    # The product R^T R is rounded, so its least eigenvalue is known to some eps of the largest only.
     squares = np.linalg.svd(factors[0], compute_uv=False)[::-1] ** 2
     assert (squares > 0).all()
     rounding = 8 * m * p * np.finfo(float).eps * squares[-1]
-    assert np.allclose(np.linalg.eigvalsh(factors[0] @ factors[0].T), squares, rtol=0, atol=rounding)
+    assert np.allclose(np.linalg.eigvalsh(factors[0].T @ factors[0]), squares, rtol=0, atol=rounding)
     # The level of all items is never asked about: along it nothing was learnt, nor lost.
     assert factors.shape == (2, m * p, m * p)
     level = np.kron(np.ones(m) / math.sqrt(m), np.eye(p))
-    for L, scale in zip(factors, scales, strict=True):
-        assert np.allclose(level @ L @ L.T @ level.T, scale**2 * np.eye(p), rtol=1e-6, atol=1e-6 * scale**2)
+    for R, scale in zip(factors, scales, strict=True):
+        assert np.allclose(level @ R.T @ R @ level.T, scale**2 * np.eye(p), rtol=1e-6, atol=1e-6 * scale**2)
 
 
 def test_rows_out_of_all_proportion():

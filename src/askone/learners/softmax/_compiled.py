@@ -78,14 +78,24 @@ def scores(phi: Array, W: Array) -> Array:
 
 
 @jit
-def chances(members: Array, cell: Array) -> Array:
-    """Return P(cell) at every member and temperature."""
+def judged(members: Array, cell: Array, evidence: Array, keep: float, lapse: float) -> Array:
+    """Return keep times the evidence, and the logarithm of P(cell) at every member and temperature."""
     K, T, _ = members.shape
     out = np.empty((K, T))
     for k in range(K):
         for t in range(T):
-            out[k, t] = dot(members[k, t], cell)
+            said = (1.0 - lapse) * dot(members[k, t], cell) + 0.5 * lapse
+            out[k, t] = keep * evidence[k, t] + log(said)
     return out
+
+
+@jit
+def is_sure(cell: Array) -> bool:
+    """Return whether every chance is 0 or 1."""
+    between = 0
+    for j in range(cell.shape[0]):
+        between += cell[j] != 0.0 and cell[j] != 1.0
+    return between == 0
 
 
 @jit

@@ -26,14 +26,14 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askone._common.arithmetic import logs, softmax
+from askone._common.arithmetic import log, logs, softmax
 from askone._common.compiled import dot, product, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.classes import FiniteSpace
-from askone.learners.abilities import AsksAt, AsksMany, HasProbabilities, Hindsight, StreamsForecasts
+from askone.learners.abilities import AsksAt, AsksMany, HasProbabilities, Hindsight, LooksAhead
 from askone.learners.base import as_uniform, of_family
 from askone.learners.margins import doubts
 from askone.learners.models.kernel_expansion import Buffer
@@ -96,7 +96,7 @@ class SetLikelihoodLearner(
     Hindsight[LikelihoodState],
     AsksAt[LikelihoodState],
     AsksMany[LikelihoodState],
-    StreamsForecasts[LikelihoodState],
+    LooksAhead[LikelihoodState],
 ):
     """Softmax regression from one bit per row, with nothing to tune.
 
@@ -183,14 +183,19 @@ class SetLikelihoodLearner(
 
     def ask(self, state: LikelihoodState, x: ArrayLike, uniform: Array) -> Subset:
         """Return a set of about half of the mass, by chance: see ``_draw``."""
-        return self._ask(state, self._seen(state, self.features(as_row(x, self.columns))[0]), uniform)
+        return self.ask_ahead(state, self._phi(as_row(x, self.columns)), uniform)
 
     def ask_many(self, state: LikelihoodState, X: ArrayLike, uniform: Array) -> list[Question]:
         Phi = self.features(as_rows(X, self.columns))
-        return [self._ask(state, self._seen(state, phi), u) for phi, u in zip(Phi, uniform, strict=True)]
+        return [self.ask_ahead(state, phi, u) for phi, u in zip(Phi, uniform, strict=True)]
 
-    def _ask(self, state: LikelihoodState, seen: Seen, uniform: Array) -> Subset:
-        return self._question(self._mixture(state, seen), as_uniform(uniform, self.width), self.count(state))
+    def ahead(self, X: Array) -> Array:
+        """Return the features of rows."""
+        return self.features(np.ascontiguousarray(X))
+
+    def ask_ahead(self, state: LikelihoodState, known: Array, uniform: Array) -> Subset:
+        p = self._mixture(state, self._seen(state, known))
+        return self._question(p, as_uniform(uniform, self.width), self.count(state))
 
     def ask_at(self, believed: Array, uniform: Array, learnt: int) -> list[Question]:
         return [self._question(p, as_uniform(u, self.width), learnt) for p, u in zip(believed, uniform, strict=True)]
@@ -225,11 +230,30 @@ class SetLikelihoodLearner(
         self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer
     ) -> tuple[float, LikelihoodState]:
         """See ``Forecasts.learnt_and_said``: the features and scores of the row are computed once."""
+        return self.learnt_ahead(self.opened(state), self._phi(as_row(x, self.columns)), question, answer)
+
+    def opened(self, state: LikelihoodState) -> LikelihoodState:
+        return replace(state, W=state.W.copy())
+
+    def learnt_ahead(
+        self, state: LikelihoodState, known: Array, question: Question, answer: Answer
+    ) -> tuple[float, LikelihoodState]:
         cell = self._cell(question, question.accept(answer))
         before = self._before(state, question)
-        seen = self._seen(state, self.features(as_row(x, self.columns))[0], before)
+        seen = self._seen(state, known, before)
         said = self._said(self._mixture(state, seen), cell)
-        return said, self._learnt(_owned(state), seen, cell, before, of_family(question, Subset).row)
+        return said, self._learnt(state, seen, cell, before, of_family(question, Subset).row)
+
+    def _phi(self, row: Array) -> Array:
+        """Return the features of one row, kept until there is another: who is asked about a row is told of it next."""
+        key = row.tobytes()
+        if self._last[0][0] != key:
+            self._last[0] = key, self.features(row)[0]
+        return self._last[0][1]
+
+    @cached_property
+    def _last(self) -> list[tuple[bytes, Array]]:
+        return [(b"", np.empty(0))]
 
     def _said(self, p: Array, cell: Array) -> float:
         return float(dot(p, cell))
@@ -242,7 +266,7 @@ class SetLikelihoodLearner(
         self, state: LikelihoodState, X: Array, task: StreamTask, go_on: Callable[[int, float], bool]
     ) -> tuple[int, LikelihoodState]:
         """See ``StreamsForecasts.stream_while``."""
-        state = _owned(state)
+        state = self.opened(state)
         for start in range(0, len(X), _BLOCK):
             Phi = self.features(np.ascontiguousarray(X[start : start + _BLOCK]))
             uniform = task.draw(task.first + start, len(Phi))
@@ -296,18 +320,13 @@ class SetLikelihoodLearner(
         """Return the discounted log-likelihoods after one more answer, forecast before it is learnt."""
         keep = 1.0 - 1.0 / max(_MEMORY * state.counts[0], 50.0)
         count, blank, slipped = state.heard
-        plain = self._logged(np.array([cell.mean()])).item()
+        plain = log((1.0 - _LAPSE) * (float(cell.sum()) / len(cell)) + 0.5 * _LAPSE)
         heard = (keep * count + 1.0, keep * blank + plain, keep * slipped + self._slipped(state, seen, cell))
-        said = self._logged(_compiled.chances(seen.members, cell).ravel())
-        return keep * state.evidence + said.reshape(state.evidence.shape), heard
+        return _compiled.judged(seen.members, cell, state.evidence, keep, _LAPSE), heard
 
     def _slipped(self, state: LikelihoodState, seen: Seen, cell: Array) -> float:
         """Return what an answer is expected to cost who knows the class: sum of p(y) H(A_y), H the entropy of a bit."""
-        sure = np.isin(cell, (0.0, 1.0)).all()
-        return 0.0 if sure else float(dot(self._mixture(state, seen), _entropy(cell)))
-
-    def _logged(self, p: Array) -> Array:
-        return np.asarray(logs((1.0 - _LAPSE) * p + 0.5 * _LAPSE))
+        return 0.0 if _compiled.is_sure(cell) else float(dot(self._mixture(state, seen), _entropy(cell)))
 
     def _refitted(self, state: LikelihoodState) -> LikelihoodState:
         answers, _, refits, stored = state.counts
@@ -369,7 +388,8 @@ class SetLikelihoodLearner(
 
     def probabilities(self, state: LikelihoodState, X: ArrayLike) -> Array:
         """Return p(y|x), n x K: the preferred member at its temperatures."""
-        Phi, k = self.features(as_rows(X, self.columns)), self._preferred(state)
+        rows, k = as_rows(X, self.columns), self._preferred(state)
+        Phi = self._phi(rows)[None] if len(rows) == 1 else self.features(rows)
         return self._tempered(state, k, Phi @ state.W[:, k])
 
     def _tempered(self, state: LikelihoodState, k: int, Z: Array) -> Array:
@@ -388,7 +408,7 @@ class SetLikelihoodLearner(
 
     def chance(self, state: LikelihoodState, x: ArrayLike, question: Question) -> float:
         """Return p(yes) under the mixture, flips included."""
-        phi = self.features(as_row(x, self.columns))[0]
+        phi = self._phi(as_row(x, self.columns))
         p = self._mixture(state, self._seen(state, phi, self._before(state, question)))
         return self._said(p, of_family(question, Subset).heard(self._inside(question), True, self.flip))
 
@@ -467,8 +487,3 @@ def _entropy(p: Array) -> Array:
     """Return H(p) of a bit, in nats."""
     within = np.clip(p, _TINY, 1.0 - _TINY).ravel()
     return np.asarray(-within * logs(within) - (1.0 - within) * logs(1.0 - within)).reshape(p.shape)
-
-
-def _owned(state: LikelihoodState) -> LikelihoodState:
-    """Return a state whose weights may be written."""
-    return replace(state, W=state.W.copy())

@@ -1,9 +1,10 @@
 """Compiled loops of the Thurstone filter: utilities of m items, Gaussian, compared two at a time.
 
-A factor L of the covariance, S = L L^T, is kept and never S: it stays positive by form.  With
-x the row of a comparison, g = L^T x, and a bit that takes the fraction c = b |g|^2 of the variance along x,
+A factor R of the covariance, S = R^T R, is kept and never S: it stays positive by form.  R has nothing above its
+diagonal, which is half of the work.  With x the row of a comparison, g = R x, and a bit that takes b |g|^2 of the
+variance along x, S - b S x x^T S = R'^T R', where row r becomes (Carlson)
 
-    S - b S x x^T S = L' L'^T,     L' = L - (1 - sqrt(1 - c)) / |g|^2  (L g) g^T        (Potter).
+    R'_r = (k_r / k_r+1) R_r - b g_r / (k_r k_r+1)  sum_{s < r} g_s R_s ,     k_r^2 = 1 - b sum_{s >= r} g_s^2 .
 
 ``joint`` factors hold all items at once, (m p) x (m p); ``apart``, one p x p factor for each item, what
 is left when the covariances between items are dropped (their variances stay exact).
@@ -88,39 +89,70 @@ def adapt(traits: Array, delta: float, v: float, a: float, c: float, margin: flo
 
 
 @jit
-def roots(L: Array, phi: Array, first: int, out: Array) -> float:
-    """Return out = L^T x for x that is phi from entry ``first`` on and 0 elsewhere; |out|^2."""
-    n, p = L.shape[1], phi.shape[0]
-    for c in range(n):
-        out[c] = 0.0
-    for r in range(p):
-        w = phi[r]
-        if w != 0.0:
-            for c in range(n):
-                out[c] += w * L[first + r, c]
+def roots(R: Array, phi: Array, first: int, out: Array) -> float:
+    """Return out = R x for x that is phi from entry ``first`` on and 0 elsewhere; |out|^2."""
+    p = phi.shape[0]
+    for r in range(min(first, R.shape[0])):
+        out[r] = 0.0
+    for r in range(first, R.shape[0]):
+        width = min(((r - first) | 7) + 1, p)  # whole lanes: what is above the diagonal is 0
+        out[r] = dot(R[r, first : first + width], phi[:width])
     return dot(out, out)
 
 
 @jit
-def shrink(L: Array, g: Array, q: float, b: float, step: float, mean: Array) -> None:
-    """mean += step S x and S <- S - b S x x^T S, in place, for g = L^T x and q = |g|^2."""
+def shrink(R: Array, g: Array, q: float, b: float, step: float, mean: Array) -> None:
+    """mean += step S x and S <- S - b S x x^T S, in place, for g = R x and q = |g|^2."""
     if q <= 0.0:
         return
-    gamma = (1.0 - math.sqrt(max(1.0 - b * q, _LEAST))) / q
-    for r in range(L.shape[0]):
-        along = dot(L[r], g)
-        mean[r] += step * along
-        along *= gamma
-        for c in range(L.shape[1]):
-            L[r, c] -= along * g[c]
+    n, left = R.shape[0], 0.0
+    b = min(b, (1.0 - _LEAST) / q)
+    keeps, along = np.empty(n + 1), np.zeros(n)
+    keeps[n] = 1.0
+    for r in range(n - 1, -1, -1):
+        left += g[r] * g[r]
+        keeps[r] = math.sqrt(max(1.0 - b * left, _LEAST))
+    for r in range(n):
+        w, row = g[r], R[r]
+        if w == 0.0:
+            continue
+        keep, take = keeps[r] / keeps[r + 1], b * w / (keeps[r] * keeps[r + 1])
+        for c in range(min((r | 7) + 1, n)):
+            before = row[c]
+            row[c] = keep * before - take * along[c]
+            along[c] += w * before
+    for c in range(n):
+        mean[c] += step * along[c]
 
 
 @jit
-def gap_joint(L: Array, phi: Array, i: int, j: int, g: Array, h: Array) -> float:
-    """Return g = L^T x for x = (e_i - e_j) (x) phi; |g|^2, the variance of the difference (h: room to work)."""
+def triangular(L: Array) -> Array:
+    """Return R of R^T R = L L^T with nothing above its diagonal, for L with numbers anywhere: by Gram and Schmidt.
+
+    >>> triangular(np.array([[1.0, 2.0], [0.0, 2.0]])).tolist()
+    [[1.0, 0.0], [2.0, 2.0]]
+    """
+    n, left = L.shape[0], L.copy()
+    R = np.zeros((n, n))
+    for r in range(n - 1, -1, -1):
+        R[r, r] = math.sqrt(dot(left[r], left[r]))
+        if R[r, r] == 0.0:
+            continue
+        for c in range(n):
+            left[r, c] /= R[r, r]
+        for s in range(r):
+            R[r, s] = dot(left[r], left[s])
+            for c in range(n):
+                left[s, c] -= R[r, s] * left[r, c]
+    return R
+
+
+@jit
+def gap_joint(R: Array, phi: Array, i: int, j: int, g: Array, h: Array) -> float:
+    """Return g = R x for x = (e_i - e_j) (x) phi; |g|^2, the variance of the difference (h: room to work)."""
     p = phi.shape[0]
-    roots(L, phi, i * p, g)
-    roots(L, phi, j * p, h)
+    roots(R, phi, i * p, g)
+    roots(R, phi, j * p, h)
     for c in range(g.shape[0]):
         g[c] -= h[c]
     return dot(g, g)
@@ -164,20 +196,20 @@ def tell_apart(
 
 
 @jit
-def spread_joint(L: Array, phi: Array, out: Array) -> None:
+def spread_joint(R: Array, phi: Array, out: Array) -> None:
     """out = the m x m covariance of the utilities at phi."""
-    G = np.empty((out.shape[0], L.shape[0]))
+    G = np.empty((out.shape[0], R.shape[0]))
     for i in range(out.shape[0]):
-        out[i, i] = roots(L, phi, i * phi.shape[0], G[i])
+        out[i, i] = roots(R, phi, i * phi.shape[0], G[i])
         for j in range(i):
             out[i, j] = dot(G[i], G[j])
             out[j, i] = out[i, j]
 
 
 @jit
-def spread_apart(L: Array, phi: Array, i: int, out: Array) -> None:
+def spread_apart(R: Array, phi: Array, i: int, out: Array) -> None:
     """out[i, i] = the variance of one item's utility at phi."""
-    out[i, i] = roots(L, phi, 0, np.empty(phi.shape[0]))
+    out[i, i] = roots(R, phi, 0, np.empty(phi.shape[0]))
 
 
 @jit

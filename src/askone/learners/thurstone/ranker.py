@@ -42,6 +42,7 @@ _SHARP, _EXPLORE = 4.0, 0.01  # pairs are drawn by worth^4; one in a hundred is 
 class ThurstoneState:
     """For each bank: means (filters x m x p) and factors (filters x n x n, one for all items or each); log weights.
 
+    A factor is R of S = R^T R, with nothing above its diagonal.
     ``traits``: see ``_compiled.adapt``, filters x 4.
     """
 
@@ -221,17 +222,24 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
         if not self._joint(self.banks[at]):
             spread = np.sqrt(self._variances(state, at, k, phi, np.arange(m)))
             return np.asarray(utilities + spread * self._normals(which, m))
-        roots = np.einsum("ipn,p->in", state.factors[at][0][k].reshape(m, p, m * p), phi)
+        roots = np.einsum("nip,p->in", state.factors[at][0][k].reshape(m * p, m, p), phi)
         return np.asarray(utilities + self._normals(which, m * p) @ roots.T)
 
     def to_arrays(self, state: ThurstoneState) -> dict[str, Array]:
         arrays = {f"means-{at}": means for at, means in enumerate(state.means)}
-        arrays |= {f"factors-{at}": np.stack(factors) for at, factors in enumerate(state.factors)}
+        arrays |= {f"roots-{at}": np.stack(factors) for at, factors in enumerate(state.factors)}
         return arrays | {"evidence": state.evidence, "traits": state.traits, "count": np.array(state.count)}
 
     def from_arrays(self, arrays: dict[str, Array]) -> ThurstoneState:
         banks = range(len(self.banks))
         means = tuple(np.ascontiguousarray(arrays[f"means-{at}"]) for at in banks)
-        factors = tuple(tuple(np.ascontiguousarray(arrays[f"factors-{at}"])) for at in banks)
+        factors = tuple(tuple(self._factors(arrays, at)) for at in banks)
         traits = arrays.get("traits", self._begun()[1])  # states of before had none
         return ThurstoneState(means, factors, arrays["evidence"], traits, int(arrays["count"]))
+
+    def _factors(self, arrays: dict[str, Array], at: int) -> Array:
+        """Return the factors of a bank; states of before have others, with numbers above the diagonal, too."""
+        if f"roots-{at}" in arrays:
+            return np.ascontiguousarray(arrays[f"roots-{at}"])
+        before = np.ascontiguousarray(arrays[f"factors-{at}"])
+        return np.array([[_compiled.triangular(L) for L in some] for some in before])
