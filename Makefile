@@ -20,7 +20,7 @@ CORETYPE ?= Prescott
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-privacy bench-rows bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean bench-thresholds types imports weaknesses compiled bench-rankings bench-bags
+.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-privacy bench-rows bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean bench-thresholds types imports weaknesses compiled bench-rankings bench-bags bench-prices
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo $(addprefix --port ,$(PORT))
@@ -88,6 +88,9 @@ bench-thresholds: $(VENV)/.tested
 
 bench-bags: $(VENV)/.tested
 	$(BIN)/python benchmarks/bags.py $(ARGUMENTS)
+
+bench-prices: $(VENV)/.tested
+	$(BIN)/python benchmarks/prices.py $(ARGUMENTS)
 
 bench-rankings: $(VENV)/.tested
 	$(BIN)/python benchmarks/rankings.py $(ARGUMENTS)

@@ -17,6 +17,7 @@ PATIENCE = 900.0
 # What each one prints when it got to its end.
 ENDS = {
     "bags": "# Several rows at once",
+    "prices": "# Prices that earn while they are learnt",
     "stream": "## Memory of a feature model",
     "paper": "## The streams of the paper's runs",
     "efficiency": "# How many questions it takes",

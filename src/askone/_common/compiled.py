@@ -129,6 +129,12 @@ def dot(a: Array, b: Array) -> float:
 def _tile_of(height: int, lanes: int) -> Callable[..., None]:
     """Return what adds X W to so many rows and columns of out, from i and c on, in the order of W's rows."""
 
+    def named(function: Callable[..., R]) -> Callable[..., R]:
+        # Kept code is linked by names: of two tiles with one name, a process that reads what two others kept may take
+        # the one for the other, and write beyond the end of an array.
+        function.__name__ = function.__qualname__ = f"tile_{height}_by_{lanes}"
+        return function
+
     def tile(X: Array, W: Array, out: Array, i: int, c: int) -> None:
         for j in range(len(W)):
             out[i : i + height, c : c + lanes] += X[i : i + height, j, None] * W[j, c : c + lanes]
@@ -166,12 +172,12 @@ def _tile_of(height: int, lanes: int) -> Callable[..., None]:
 
     @overload(tile)
     def compiled_tile(X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:  # noqa: ARG001  # it goes by their names
-        def tile(X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:
+        def compiled(X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:
             return add_tile(X, W, out, i, c)
 
-        return tile
+        return named(compiled)
 
-    return tile
+    return named(tile)
 
 
 _tall, _wide = (_tile_of(height, _LANES) for height in (2 * _ROWS, _ROWS))

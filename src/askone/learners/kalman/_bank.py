@@ -94,11 +94,12 @@ class Bank(ABC):
     def seen_at(self, row: Array, features: Callable[[], Array], place: Array) -> tuple[Array, Array]:
         """Return ``seen`` of one row, kept until there is another: exams want many chances at the same row."""
         key = row.tobytes()
-        if key not in self._looks:
+        found = self._looks.get(key)
+        if found is None:
             found = self.seen(features(), place)
             self._looks.clear()
             self._looks[key] = found
-        return self._looks[key]
+        return found  # another thread may have looked elsewhere by now
 
     def arrays(self) -> dict[str, Any]:
         """Return all arrays by name."""

@@ -246,10 +246,10 @@ class SetLikelihoodLearner(
 
     def _phi(self, row: Array) -> Array:
         """Return the features of one row, kept until there is another: who is asked about a row is told of it next."""
-        key = row.tobytes()
-        if self._last[0][0] != key:
-            self._last[0] = key, self.features(row)[0]
-        return self._last[0][1]
+        key, kept = row.tobytes(), self._last[0]
+        if kept[0] != key:
+            kept = self._last[0] = key, self.features(row)[0]
+        return kept[1]  # another thread may have put another row there by now
 
     @cached_property
     def _last(self) -> list[tuple[bytes, Array]]:
