@@ -36,8 +36,8 @@ def ask(*arguments, status=0):
     assert main([str(argument) for argument in arguments]) == status
 
 
-def make(*options):
-    ask("new", "bikes.csv", "--kind", "number", "--low", 0, "--high", 2000, "--unit", "EUR", *options)
+def make(*options, status=0):
+    ask("new", "bikes.csv", "--kind", "number", "--low", 0, "--high", 2000, "--unit", "EUR", *options, status=status)
 
 
 def answered(count=12, name="bikes"):
@@ -440,3 +440,34 @@ def test_what_is_asked_can_be_said_in_words(here, capsys):
     assert worded.question.wording == "More than {threshold}?"
     ask("new", "bikes.csv", "--classes", "a,b", "--label", "price", status=2)
     assert "--label must be left out for --kind class" in capsys.readouterr().err
+
+
+def test_a_misspelled_kind_is_what_is_wrong(here, capsys):
+    ask("new", "bikes.csv", "--kind", "clas", "--classes", "a,b", status=2)
+    assert "--kind must be one of" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["nonsense", "10.0.0.300", "10.0.0.1/8"])
+def test_a_proxy_that_is_no_address_is_refused(here, capsys, text):
+    ask("serve", "--trust-proxy", text, status=2)
+    assert "--trust-proxy must be an IP address or network" in capsys.readouterr().err
+
+
+def test_a_file_of_settings_is_named_with_what_is_wrong(here, capsys):
+    (here / "bad.toml").write_text('title = "x"\n[labels\n')
+    ask("new", "bad.toml", status=2)
+    assert "bad.toml: settings must be a TOML file" in capsys.readouterr().err
+
+
+def test_what_is_called_a_spreadsheet_and_is_none(here, capsys):
+    (here / "cut.xlsx").write_bytes(b"\x00\x01" * 200)
+    ask("new", "cut.xlsx", status=2)
+    assert "is called a spreadsheet and is none" in capsys.readouterr().err
+
+
+def test_prices_by_options(here, capsys):
+    make("--goal", "revenue", "--name", "earning")
+    with closing(open_store("askone.db")) as store:
+        assert Campaign.open(store, "earning").settings.labels.goal == "revenue"
+    make("--quantile", 1.5, "--name", "dear", status=2)
+    assert "labels.quantile must be" in capsys.readouterr().err

@@ -233,7 +233,7 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
     def _kept(self) -> Kept:
         self._started()
         if self._memory is None:
-            raise NotYet("this model kept no log: keep_log=True keeps it (None: of ask and tell, not of fit)")
+            raise NotYet("this model kept no log: keep_log=True keeps it (fit by itself keeps none)")
         return self._memory
 
     # -- simulation -------------------------------------------------------------------------------

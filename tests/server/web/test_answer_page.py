@@ -684,6 +684,10 @@ def test_set_up_takes_the_token_from_the_fragment(page: Any, site: Site, campaig
     page.wait_for_function("() => document.getElementById('password-error').textContent.startsWith('At least')")
     assert page.get_attribute("#password", "aria-invalid") == "true"
     assert site.asked("/setup")[0].json == {"token": "t0ken", "name": "root", "password": "short"}
+    site.on("POST", "/api/v1/setup", lambda call: refused(409, "already_exists", "the name 'root' is taken"))
+    page.fill("#password", "long enough for all")
+    page.click("#submit")
+    page.wait_for_selector("text=has this name already")
     site.on("POST", "/api/v1/setup", lambda call: Reply(200, site.person))
     site.on("GET", "/manage", lambda call: Reply(200, b"<p id=manage>", {"Content-Type": "text/html"}))
     page.fill("#password", "long enough for all")
