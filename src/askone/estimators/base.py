@@ -150,7 +150,7 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
         learner = stream.learner
         if not isinstance(learner, KnowsPeople):
             return {}
-        return {one.name: one for one in learner.people(stream.state)}
+        return {one.name: one for one in learner.people_now(stream.state)}
 
     def wants(self, x: ArrayLike, key: Any = None) -> bool:
         """Return whether another question about a row is of use: with memory or bisection, until its label is known.

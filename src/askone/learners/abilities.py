@@ -229,7 +229,11 @@ class KnowsPeople(Learner[S]):
 
     @abstractmethod
     def people(self, state: S) -> list[Person]:
-        """Return what is known of each person, in the order in which they came."""
+        """Return what is known of each person, in the order in which they came: what their answers are taken by."""
+
+    def people_now(self, state: S) -> list[Person]:
+        """Return the same for whoever looks at it, by all answers so far, where the learner looks now and then."""
+        return self.people(state)
 
     @abstractmethod
     def unnamed(self, state: S) -> S:

@@ -17,10 +17,14 @@ from askone.learners.person import Person
 from askone.store.notices import PausedPerson
 
 
-def known_people(projection: Projection) -> dict[str, Person]:
-    """Return what is known of how people answer, by the learner's names of them; of one alone nothing is."""
-    learner = projection.learner
-    known = learner.people(projection.state) if able(learner, KnowsPeople) else []
+def known_people(projection: Projection, now: bool = False) -> dict[str, Person]:
+    """Return what is known of how people answer, by the learner's names of them; of one alone nothing is.
+
+    ``now``: by all answers so far, for a page; else as the learner takes them.
+    """
+    learner, known = projection.learner, list[Person]()
+    if able(learner, KnowsPeople):
+        known = learner.people_now(projection.state) if now else learner.people(projection.state)
     return {one.name: one for one in known} if len(known) > 1 else {}
 
 

@@ -207,7 +207,7 @@ class Planner:
         places, state = np.flatnonzero(looked[1]), self.projection.state
         rows = looked[0].rows[places]
         found = (
-            self.labels.together(learner, state, rows, self.projection.pace, self.settings.bag) if len(rows) else None
+            self.labels.best_bag(learner, state, rows, self.projection.pace, self.settings.bag) if len(rows) else None
         )
         if found is None:
             return []

@@ -260,7 +260,7 @@ class Kind(ABC):
         """Whether one question can be about several rows at once."""
         return False
 
-    def together(
+    def best_bag(
         self, learner: Learner[Any], state: Any, X: Array, pace: Pace, most: int
     ) -> tuple[ChosenBag, Question] | None:
         """Return which of some rows to ask about at once, and the question about each; None: one row tells more.

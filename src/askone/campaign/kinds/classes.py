@@ -148,7 +148,7 @@ class ClassNames(Kind):
         question = Subset(tuple(members), title, wording=space.wording, learnt=learner.count(state))
         return Check(question, min(max(chance, UNSURE), 1 - UNSURE))
 
-    def together(
+    def best_bag(
         self, learner: Learner[Any], state: Any, X: Array, pace: Pace, most: int
     ) -> tuple[ChosenBag, Question] | None:
         space = learner.space

@@ -17,7 +17,7 @@ _NOTHING = 0.01  # bits: what tells less has no price that means anything
 
 def people(projection: Projection, settings: Settings) -> list[dict[str, Any]]:
     """Return everybody who answered, in plain JSON values."""
-    agreement, known = projection.agreement(), known_people(projection)
+    agreement, known = projection.agreement(), known_people(projection, now=True)
     at_odds, compared = contradictions(projection, settings.labels)
     found = []
     for who, person in projection.people.items():

@@ -25,6 +25,8 @@ _SECOND_LOOK = 1024  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _LEVEL, _MOST_LEVEL = 3.0, 8  # nats behind the best: of such pairs more are kept, where answers say little
+NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
+PRIORS = (0.1, 0.5, 2.5)
 
 
 @final

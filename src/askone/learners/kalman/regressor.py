@@ -42,6 +42,8 @@ from askone.learners.base import as_uniform
 from askone.learners.kalman import _forecasts
 from askone.learners.kalman._answers import AnswerBlock, SealedStream
 from askone.learners.kalman._bank import Judged
+from askone.learners.kalman._grid import NOISES as NOISES
+from askone.learners.kalman._grid import PRIORS as PRIORS
 from askone.learners.kalman._grid import FilterGrid
 from askone.learners.kalman._predictive import Predictive
 from askone.learners.kalman._questions import Questions, most_telling
@@ -52,8 +54,6 @@ from askone.learners.kalman.pricing import UNIFORMS, Prices
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, ErrorRates, Question, known_rates
 
-NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
-PRIORS = (0.1, 0.5, 2.5)
 GOALS = ("value", "revenue")
 
 

@@ -38,6 +38,7 @@ from askone.questions.base import HONEST, Answer, ErrorRates, Question
 from askone.questions.subset import Subset
 
 _FIRST, _GROWTH = 60, 1.7  # answers before the first look at rates, and their growth from look to look
+_LOOKED_AT = 1000  # answers up to which rates are found anew for whoever looks at them
 _EARLY = 150  # answers before all is learnt anew with the rates that were found
 _ALONE = 512  # answers of one person that are kept for when there is another
 _MOST = 4096  # answers that are kept to find rates by
@@ -338,6 +339,15 @@ class CrowdLearner(
     def people(self, state: CrowdState) -> list[Person]:
         each = zip(state.people, state.answers.tolist(), state.habits.rates, state.intervals, strict=True)
         return [Person.of(name, answers, rates, ends) for name, answers, rates, ends in each]
+
+    def people_now(self, state: CrowdState) -> list[Person]:
+        """See ``KnowsPeople.people_now``: of many answers, by the last look, which they change little."""
+        few = len(state.people) > 1 and int(state.answers.sum()) <= _LOOKED_AT
+        rates = self._rates(state, state.base, state.told) if few else None
+        if rates is None:
+            return self.people(state)
+        each = zip(state.people, state.answers.tolist(), rates.habits.rates, rates.intervals, strict=True)
+        return [Person.of(name, answers, known, ends) for name, answers, known, ends in each]
 
     def unnamed(self, state: CrowdState) -> CrowdState:
         return replace(self.init(), base=state.base)
