@@ -129,8 +129,8 @@ def page(lines: Sequence[Any], rows: int, seeds: int, of: dict[str, Any]) -> str
 Written by `make bench-bags` (`benchmarks/bags.py`): {taken_with(of)}.
 
 "Are all of these cats?" A yes is a yes for each row; a no is followed by the first half, and what the halves imply is
-not asked. Each row's answer is in the end the same as if it had been asked alone, so that likelihoods and unbiased
-gradients learn the same from it (`askone.session.bags` has the formulas; tests enumerate all answers of up to nine
+not asked. Of somebody who does not err, each row's answer is in the end the same as if it had been asked alone, so that
+a likelihood learns the same from it (`askone.session.bags` has the formulas; tests enumerate all answers of up to nine
 rows). A bag is asked where it tells more per second than the best question about one row: early there are rows that
 the model is unsure of, and these are asked alone; later whole walls are confirmed with one key.
 
@@ -144,7 +144,8 @@ and is asked about no more; another one has what the model predicts, and may be 
 
 {grid(head, table)}
 
-What this does not show: people who look at nine pictures at once may overlook one. Exams and gold questions are always
+What this does not show: people who look at nine pictures at once may overlook one, and a no by mistake becomes a no to
+the last row. Exams and gold questions are always
 about one row and measure that; with `privacy.epsilon` or with several people per question there are no bags.
 """
 

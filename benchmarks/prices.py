@@ -188,8 +188,8 @@ Written by `make bench-prices` (`benchmarks/prices.py`): {taken_with(of)}.
 most by what is known, and one offer in four is Thompson's, to find out (`askone.learners.kalman.pricing` has the
 formulas).  `model.best_price(X)` says the best price for a row, and how likely it is paid.
 
-What customers paid, in % of what the best fixed price would have earned of them, had it been known from the first one
-on (± the deviation of the mean of {seeds} runs).  More than 100 is earned by prices that differ from customer to
+What customers paid, in % of what the best fixed price is expected to earn of as many, had it been known from the first
+one on (± the deviation of the mean of {seeds} runs).  More than 100 is earned by prices that differ from customer to
 customer.  The other sellers have the best of their settings at each number of customers, chosen in hindsight: the
 share of customers who are offered even prices first, or the number of prices that are compared.  These shops were
 simulated for this page alone: how often to explore was chosen on seven others.

@@ -191,6 +191,10 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
             rows, space = self._validated(X, reset=False), cast(FiniteSpace, stream.learner.space)
             if space.attributes or space.sets:
                 raise InvalidArgument("attributes", "none, for questions about several rows", "some")
+            if not row_selection.chooses(stream.learner):
+                raise InvalidArgument(
+                    "learner", "one with a likelihood, for questions about several rows", repr(self.learner)
+                )
             names = row_selection.as_keys(keys, len(rows))
             free = row_selection.free(stream, names, rows)
             if stream.answered < bags.EARLY * space.size:
@@ -208,12 +212,16 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
             return bags.AskedBag(questions, chosen, bags.Bag.of(len(chosen)))
 
     def tell_bag(self, bag: bags.AskedBag, person: str | None = None) -> Self:
-        """Learn from the answers to a bag, as far as they are known; the questions that are not stay open."""
+        """Learn from the answers to a bag, as far as they are known; the questions that are not stay open.
+
+        The same bag may be told again when more of it is known.
+        """
         if not isinstance(bag, bags.AskedBag):
             raise InvalidArgument("bag", "what ask_bag gave, told its answers", type(bag).__name__)
         with self._all_or_nothing():
+            unanswered = {found[2].number for found in self._started().open_questions()}
             for question, answer in zip(bag.questions, bag.answers, strict=True):
-                if answer is not None:
+                if answer is not None and question.number in unanswered:
                     self.tell(question, answer, person)
         return self
 

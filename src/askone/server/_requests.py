@@ -143,14 +143,12 @@ class AnswerBody(Body):
 
 @final
 class BagBody(Body):
-    """Yes or no to each question of a bag, in the order of its leases, after so many questions about its halves."""
+    """Yes or no to each question of a bag, in the order of its leases."""
 
     leases: Annotated[list[Lease], Field(min_length=1, max_length=LARGEST)]
     answers: Annotated[list[bool], Field(min_length=1, max_length=LARGEST)]
     id: Id
     took: Annotated[float, Field(ge=0, le=86400)] | None = None
-    questions: Annotated[int, Field(ge=1, le=2 * LARGEST)] = 1
-    looks: Annotated[int, Field(ge=1, le=LARGEST * LARGEST)] = 1
     kind: Literal["person", "program"] = "person"
 
 

@@ -3,7 +3,8 @@
 A bag puts single questions together, each about a row of its own, where a yes to all is likely.  A yes to the bag is a
 yes to each.  A no is split in two, and what the halves imply is not asked: where something is wrong with a bag and
 nothing with its first half, it is in the second.  In the end each single question has its answer, the same as if it
-had been asked alone: whatever learns from single answers, by likelihood or by unbiased gradients, learns the same.
+had been asked alone by somebody who does not err: whatever learns from single answers by likelihood learns the same.  A
+no by mistake, and then a yes to all that is asked, ends as a no to the last row, which nobody looked at by itself.
 
 With p_i the chance of a yes to question i, and answers that do not depend on each other, a bag tells sum_i h(p_i) nats,
 h(p) = -p log p - (1 - p) log(1 - p).  It takes E(G) seconds,
@@ -58,10 +59,6 @@ class Pace:
         capped = min(seconds, 15.0 + 5.0 * rows)  # whoever left the screen did not look at it
         news = (1.0, rows, rows * rows, capped, rows * capped)
         return Pace(tuple(old + questions * new for old, new in zip(self.sums, news, strict=True)))
-
-    def alone(self, seconds: float, questions: int) -> Pace:
-        """Return what is known after so many questions about one row each took so long together."""
-        return self if not questions else self.told(1, seconds / questions, questions)
 
     @property
     def rates(self) -> tuple[float, float]:

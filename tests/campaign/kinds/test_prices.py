@@ -67,6 +67,14 @@ def test_another_quantile_is_predicted_and_has_no_exams(table):
         assert campaign.settings.labels.likelihood(None).quantile == 0.9
         assert not any(one.role == "exam" for one in campaign.projection.asked.values())
         assert set(predictions(campaign)["low"]) == {None}
+        with pytest.raises(InvalidArgument, match=r"what must be asked where labels.quantile is 0.5"):
+            campaign.estimate("mean")
+
+
+def test_every_question_of_a_shop_is_an_offer(table):
+    with closing(open_store("memory:")) as store:
+        campaign, _ = answered(store, table, Numbers(0, 100, goal="revenue"), 60, exam_share=0.5)
+        assert {one.role for one in campaign.projection.asked.values()} == {""}
 
 
 def test_columns_of_prices_are_those_of_the_goal():
@@ -90,3 +98,8 @@ def test_columns_of_prices_are_those_of_the_goal():
 def test_what_does_not_fit_is_refused(labels, learner, said):
     with pytest.raises(InvalidArgument, match=said):
         Settings("Shop", Numbers(**labels), learner=LearnerSettings(**learner))
+
+
+def test_an_error_that_is_not_measured_is_no_target():
+    with pytest.raises(InvalidArgument, match=r"ask.target must be none"):
+        Settings("Shop", Numbers(0, 9, goal="revenue"), ask=AskSettings(target=1.0))

@@ -65,7 +65,8 @@ def test_one_offer_in_four_is_drawn_as_thompson_would():
     assert [float(np.mean(of_noise == s)) for s in noise] == pytest.approx(weights.tolist(), abs=1e-12)
     values = [pricing.imagined(np.array([0.0, 0.4, c]), weights, middle, spread, noise)[0].item() for c in even]
     assert values == pytest.approx((middle[0] + 0.2 * ndtri(even)).tolist(), abs=1e-9)
-    assert all(pricing.imagined(np.array([0.0, end, end]), weights, middle, spread, noise) for end in (0.0, 1 - 1e-17))
+    ends = [pricing.imagined(np.array([0.0, end, end]), weights, middle, spread, noise) for end in (0.0, 1 - 1e-17)]
+    assert np.isfinite(ends).all()
 
 
 def test_it_earns_nearly_what_the_best_fixed_price_does():
@@ -79,7 +80,6 @@ def test_it_earns_nearly_what_the_best_fixed_price_does():
     chance = ndtr((60 - price) / 15)
     error = price * np.sqrt(chance * (1 - chance) / (250 * len(shops))) / best
     assert ratios.mean() > 0.95 - 3 * error
-    assert error < 0.01
 
 
 def test_a_price_that_is_never_paid_is_left():
@@ -126,9 +126,20 @@ def test_any_filters_alone_say_prices_and_others_do_not():
         ({"low": 0, "high": 1, "interval": 0.9}, {}, "interval"),
         ({"low": [0, 0], "high": [1, 1]}, {}, "goal"),
         ({"low": 0, "high": 1}, {"goal": "profit"}, "goal must be"),
+        ({"low": 0, "high": 0.4, "decimals": 0}, {}, "decimals must be such that the range holds a price"),
+        ({"low": 0, "high": 1, "guess": 0.2}, {}, "guess or lapse"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, choice, said):
     model = askone.OneBitRegressor(**arguments, learner=Filters(**{"goal": "revenue", **choice}))
     with pytest.raises(InvalidArgument, match=said):
         model.start([[0.0], [1.0]])
+
+
+def test_low_prices_of_a_wide_range_are_among_those_compared():
+    learner = FilterLearner(Real(0, 100_000, decimals=0), (Intercept(1),), goal="revenue")
+    prices, _ = learner._prices.offers
+    assert prices[0] == 11
+    assert np.all(np.diff(prices) > 0)
+    assert np.all(np.diff(np.log(prices[prices > 100])) < 0.2)
+    assert len(FilterLearner(Real(0, 1e308), (Intercept(1),), goal="revenue")._prices.offers[0]) > 200

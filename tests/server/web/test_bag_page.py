@@ -85,7 +85,7 @@ def test_one_key_for_all(page: Any, campaign: Campaign) -> None:
     path, body = campaign.log[0]
     assert path == "bags"
     assert body["leases"] == [f"lease-{n}" for n in range(4)]
-    assert (body["answers"], body["questions"], body["looks"]) == ([True] * 4, 1, 4)
+    assert body["answers"] == [True] * 4
     assert body["took"] > 0
 
 
@@ -104,7 +104,6 @@ def test_a_no_asks_which(page: Any, campaign: Campaign) -> None:
     press(page, "y")
     eventually(lambda: campaign.log, page)
     assert campaign.log[0][1]["answers"] == [True, True, False, True]
-    assert (campaign.log[0][1]["questions"], campaign.log[0][1]["looks"]) == (4, 8)
 
 
 def test_who_cannot_tell_for_all_is_asked_one_by_one(page: Any, campaign: Campaign) -> None:

@@ -180,7 +180,7 @@ class Batch:
         """Return the first of some questions that are asked at once instead of one that only teaches."""
         if plan.role or plan.number < self.projection.numbers or self.projection.overlap > 1:
             return None
-        drafts = self.planner.bag(plan.number)
+        drafts = self.planner.bag(plan.number, person)
         if not drafts or not self.affordable(len(drafts)):
             return None
         first, *others = drafts
@@ -225,7 +225,7 @@ class Batch:
         if ahead and self.affordable(needed) and others_first is None:
             number = max(projection.numbers, plan.number + 1)
             following = self.planner.plan(person, number, plan, ahead=1)
-            if following is not None and not following.role and self.planner.bag(number, plan.position):
+            if following is not None and not following.role and self.planner.bag(number, person, plan.position):
                 following = None  # several rows at once come next: they are found when this one is answered
         self.note(draft.entry(self.planner.row_cache.row(plan.position).key, person, self.now, following))
         for extra in range(1, projection.seats(plan.number)):

@@ -57,7 +57,7 @@ class Answer:
 @final
 @dataclass(frozen=True)
 class AnswerBag:
-    """Yes or no to each question of a bag, held under these leases, after so many ``questions`` and ``looks``.
+    """Yes or no to each question of a bag, held under these leases.
 
     Sent again under the same ``id``, the answers count once (see ``session.bags``).
     """
@@ -67,14 +67,12 @@ class AnswerBag:
     answers: tuple[bool, ...]
     id: str
     took: float | None = None
-    questions: int = 1
-    looks: int = 1
     kind: str = PERSON
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The id of each answer."""
-        return tuple(f"{self.id}.{place}" for place in range(len(self.leases)))
+        """The id of each answer: with a sign that nobody's own id has."""
+        return tuple(f"{self.id}/{place}" for place in range(len(self.leases)))
 
 
 @final

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from askone._common.validate import as_choice, as_count, as_number
+from askone._common.validate import as_choice, as_number
 from askone.campaign.engine import commands
 from askone.campaign.engine._annotators import Undoable
 from askone.campaign.engine.batch import Batch
@@ -26,7 +26,7 @@ from askone.errors import (
     UnknownQuestion,
 )
 from askone.learners.person import as_person
-from askone.session.bags import LARGEST
+from askone.session.bags import LARGEST, Bag
 from askone.session.log import Answered, Fitted, Retracted, Skipped
 from askone.store.entries import Entry, Seat
 from askone.store.notices import (
@@ -89,10 +89,12 @@ def answer_bag(batch: Batch, request: commands.AnswerBag) -> Serving:
     if not 0 < len(request.leases) == len(request.answers) == len(set(request.leases)) <= LARGEST:
         came = f"{len(set(request.leases))} leases and {len(request.answers)} answers"
         raise InvalidArgument("answers", f"one for each of up to {LARGEST} leases", came)
-    if _repeated(batch, request.ids[0], request.person, Answered):
+    _check_id(request.id)
+    if any(name in batch.known for name in request.ids):
         for name, said in zip(request.ids, request.answers, strict=True):
             event = batch.known[name].event if name in batch.known else None
-            if not isinstance(event, Answered) or event.answer != said:
+            mine = name in batch.known and batch.known[name].who == request.person
+            if not mine or not isinstance(event, Answered) or event.answer != said:
                 raise InvalidArgument("id", "new: each bag of answers has one of its own", repr(request.id))
         return batch.serving(request.person, duplicate=True)
     seats = [_seat(batch, request.person, lease) for lease in request.leases]
@@ -100,10 +102,20 @@ def answer_bag(batch: Batch, request: commands.AnswerBag) -> Serving:
     if asked[0].bag is None or any(one.bag != asked[0].bag for one in asked):
         raise InvalidArgument("leases", "those of one bag", "others")
     accepted = [bool(one.question.accept(said)) for one, said in zip(asked, request.answers, strict=True)]
-    took = _seconds(request.took)
-    looked = [as_count(request.questions, "questions", 1), as_count(request.looks, "looks", 1), took]
+    known, first = batch.projection.asked, asked[0].bag
+    whole = {n for n in range(first, first + LARGEST) if n in known and known[n].bag == first}
+    looked = None
+    if whole == {seat.number for seat in seats}:  # how it was split follows from the answers
+        bag = Bag.of(len(accepted))
+        while bag.asked:
+            bag = bag.told(all(accepted[place] for place in bag.asked))
+        looked = [bag.questions, bag.looks, _seconds(request.took)]
     for place, (name, seat, said) in enumerate(zip(request.ids, seats, accepted, strict=True)):
-        aside = {"learnt": batch.projection.learnt, **_kind(request.kind), **({} if place else {"looked": looked})}
+        aside = {
+            "learnt": batch.projection.learnt,
+            **_kind(request.kind),
+            **({} if place or looked is None else {"looked": looked}),
+        }
         batch.note(Entry(Answered(name, f"ask-{seat.number}", said), request.person, batch.now, None, aside))
         batch.seats.leave(seat, free=request.person in batch.projection.excluded)
     return batch.serving(request.person)
@@ -155,7 +167,7 @@ def undo(batch: Batch, request: commands.Undo) -> Serving:
     event = Reopened(request.id, last.id) if last.skipped else Retracted(request.id, last.id)
     placed, seat = batch.note(Entry(event, request.person, batch.now)), None
     for place, one in enumerate(together := _answered_with(batch, done, last)):
-        retracted = Retracted(f"{request.id}.{place}", one.id)
+        retracted = Retracted(f"{request.id}/undo-{place}", one.id)
         placed = batch.note(Entry(retracted, request.person, batch.now))
     for one in (last, *together):
         batch.seats.reseat([one.number], placed.seq)
@@ -168,10 +180,12 @@ def undo(batch: Batch, request: commands.Undo) -> Serving:
 
 def _answered_with(batch: Batch, done: Sequence[Undoable], last: Undoable) -> list[Undoable]:
     """Return what else was answered at once with the last answer, which was taken back: the rest of its bag."""
-    bag, stem = batch.projection.asked[last.number].bag, f"{last.id.rpartition('.')[0]}."
-    if bag is None or last.skipped:
+    bag, (stem, slash, _) = batch.projection.asked[last.number].bag, last.id.rpartition("/")
+    if bag is None or last.skipped or not slash:
         return []
-    return [one for one in done if batch.projection.asked[one.number].bag == bag and one.id.startswith(stem)][::-1]
+    return [one for one in done if batch.projection.asked[one.number].bag == bag and one.id.startswith(f"{stem}/")][
+        ::-1
+    ]
 
 
 def hold(batch: Batch, request: commands.Renew | commands.Release) -> Done:
@@ -275,11 +289,15 @@ def take_fit(batch: Batch, request: commands.TakeFit) -> Done:
 # -- checks -----------------------------------------------------------------------------------
 
 
-def _repeated(batch: Batch, event: str, who: str, kind: Any) -> bool:
-    """Return whether this has happened already; an id that names something else is refused."""
+def _check_id(event: object) -> None:
     if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(_OURS):
         allowed = f"up to 100 letters, digits and . _ : -, not beginning with one of {', '.join(_OURS)}"
         raise InvalidArgument("id", allowed, repr(event))
+
+
+def _repeated(batch: Batch, event: str, who: str, kind: Any) -> bool:
+    """Return whether this has happened already; an id that names something else is refused."""
+    _check_id(event)
     found = batch.known.get(event)
     if found is not None and (found.who != who or not isinstance(found.event, kind)):
         raise InvalidArgument("id", "new: each request has one of its own", repr(event))

@@ -114,8 +114,7 @@ class Planner:
         gold = self.gold_for(person, number, besides, ahead)
         if gold is not None:
             return gold
-        u = random_table.uniforms(self.seed, number, 1, 3, random_table.ROLE)[0]
-        exam = bool(u[1] < self.settings.exam_share)
+        exam = self._is_exam(number)
         if self.projection.rowless:
             return PlannedQuestion(number, 0, "exam" if exam else "")
         for is_exam in (exam, not exam):  # when the rows of one sort have run out, the others are asked
@@ -124,6 +123,15 @@ class Planner:
                 plan = PlannedQuestion(number, position, "exam" if is_exam else "", choice)
                 return self._unless_known(plan, () if before is None else (before.position, *before.passed))
         return None
+
+    def _is_exam(self, number: int) -> bool:
+        """Return whether a question is to measure the model: by lot."""
+        u = random_table.uniforms(self.seed, number, 1, 3, random_table.ROLE)[0]
+        return bool(u[1] < self.settings.exam_share)
+
+    def _until_exam(self, number: int, most: int) -> int:
+        """Return how many questions from this number on, at most so many, come before the next exam."""
+        return next((k for k in range(most) if self._is_exam(number + k)), most)
 
     def _unless_known(self, plan: PlannedQuestion, left: Sequence[int]) -> PlannedQuestion | None:
         """Return a plan, or with ``ask.until = "known"`` one about a row that is not known well enough.
@@ -195,10 +203,16 @@ class Planner:
             self._looked, free = Candidates(learner, self.projection.state, rows), np.ones(len(rows), np.bool_)
         return self._looked, free
 
-    def bag(self, number: int, besides: int | None = None) -> list[DraftQuestion]:
-        """Return questions from this number on that are asked at once; none where one row tells more (``ask.bag``)."""
+    def bag(self, number: int, person: str, besides: int | None = None) -> list[DraftQuestion]:
+        """Return questions from this number on that are asked at once; none where one row tells more (``ask.bag``).
+
+        They end before the next exam, so that its share stays what it is, and with what the person may still answer.
+        """
         learner, pool = self.learner, self.projection.pool
-        off = self.settings.bag < 2 or self.projection.rowless or pool.is_later
+        most, allowed = self._until_exam(number, self.settings.bag), self.whole.per_person
+        if allowed is not None:
+            most = min(most, allowed - self.projection.person(person).answers)
+        off = most < 2 or self.projection.rowless or pool.is_later
         if off or self.settings.order != "auto" or not chooses(learner):
             return []
         looked = self._look(learner, row_selection.uniforms(self.seed, number), besides)
@@ -206,9 +220,7 @@ class Planner:
             return []
         places, state = np.flatnonzero(looked[1]), self.projection.state
         rows = looked[0].rows[places]
-        found = (
-            self.labels.best_bag(learner, state, rows, self.projection.pace, self.settings.bag) if len(rows) else None
-        )
+        found = self.labels.best_bag(learner, state, rows, self.projection.pace, most) if len(rows) else None
         if found is None:
             return []
         bag, question = found

@@ -134,8 +134,8 @@ class Projection:
         """Question that a manager decided: by which entry, and how."""
         self.resolved: set[str] = set()
         """Flags that were seen to."""
-        self.bag_pace = Pace()
-        """How long people took over several rows at once."""
+        self.pace = Pace()
+        """How long people take over one row, and over several at once."""
         self.lost: dict[int, int] = {}
         """Question that nobody else is asked: the answers that it lacks."""
 
@@ -303,9 +303,9 @@ class Projection:
         person.last_seen = entry.at
         if asking.role == "gold":
             person.gold_seen.add(asking.position)
-        questions, looks, seconds = entry.aside.get("looked") or (1, 1, None)
+        questions, looks, seconds = entry.aside.get("looked") or (1, 1, entry.took)
         if seconds is not None and not by_program:
-            self.bag_pace = self.bag_pace.told(looks / questions, float(seconds) / questions, int(questions))
+            self.pace = self.pace.told(looks / questions, float(seconds) / questions, int(questions))
         late = int(entry.aside.get("learnt", asking.learnt)) - asking.learnt
         if late > 0:
             self.stale_count, self.stale_sum = self.stale_count + 1, self.stale_sum + late
@@ -459,12 +459,6 @@ class Projection:
         return stretched([answer == outside for answer, outside in said if answer is not None], alpha, slip)
 
     # -- looking ----------------------------------------------------------------------------------
-
-    @property
-    def pace(self) -> Pace:
-        """How long people take over one row, and over several at once."""
-        times = [person.seconds for person in self.people.values() if person.seconds]
-        return self.bag_pace.alone(sum(map(sum, times)), sum(map(len, times)))
 
     def active(self, now: float, seconds: float = 60.0) -> int:
         """Return how many people answered or skipped lately; programs are none.

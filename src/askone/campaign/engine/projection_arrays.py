@@ -90,7 +90,7 @@ def _rest(projection: Projection) -> dict[str, Any]:
         "rulings": list(projection.rulings.items()),
         "resolved": sorted(projection.resolved),
         "changes": projection.changes,
-        "bag_pace": projection.bag_pace.sums,
+        "pace": projection.pace.sums,
     }
 
 
@@ -108,7 +108,7 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     projection.pool.adopt(arrays)
     projection.overlaps[:] = [(first, overlap) for first, overlap in rest["overlaps"]]
     projection.changes = rest["changes"]
-    projection.bag_pace = Pace(tuple(rest["bag_pace"]))
+    projection.pace = Pace(tuple(rest["pace"]))
     projection.reasked.update(rest["reasked"])
     names = [who for who, _, _ in rest["people"]]
     done = _done(arrays)

@@ -256,6 +256,11 @@ class Kind(ABC):
         return None
 
     @property
+    def has_error(self) -> bool:
+        """Whether exams measure how wrong predictions are."""
+        return True
+
+    @property
     def has_bags(self) -> bool:
         """Whether one question can be about several rows at once."""
         return False

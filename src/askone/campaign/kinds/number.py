@@ -100,6 +100,12 @@ class Numbers(Kind):
             raise InvalidArgument("labels.low", 'given, and at least 0 with labels.goal "revenue"', self.low)
         if self.goal == "revenue" and self.quantile != 0.5:
             raise InvalidArgument("labels.quantile", '0.5 with labels.goal "revenue"', self.quantile)
+        if (
+            self.goal == "revenue"
+            and self.decimals is not None
+            and round(float(self.high or 0.0), self.decimals) <= 0.0
+        ):
+            raise InvalidArgument("labels.decimals", "such that the range holds a price above 0", self.decimals)
 
     @property
     def noun(self) -> str:
@@ -200,7 +206,12 @@ class Numbers(Kind):
     def plausible(self, question: Question, learner: Learner[Any], state: Any) -> Question:
         """Return a threshold within the range: a person who is asked about another loses trust."""
         space = _known_range(learner, state)
-        if space is None or not isinstance(question, HalfSpace) or len(question.direction) > 1:
+        if (
+            space is None
+            or not isinstance(question, HalfSpace)
+            or len(question.direction) > 1
+            or self.goal == "revenue"
+        ):
             return question
         # A learner with a likelihood takes any threshold; a slope must be asked for where it is.
         if not able(learner, Forecasts) or question.quantities or question.purpose:
@@ -214,10 +225,11 @@ class Numbers(Kind):
     ) -> Exam | None:
         """Return a range or a threshold near the prediction, see ``number_exam``; None before the range is known.
 
-        Its score is the error of a median: other quantiles are not to be near the labels.
+        Its score is the error of a median: other quantiles are not to be near the labels.  Whoever is offered a price
+        is asked nothing else.
         """
         space = _known_range(learner, state)
-        if space is None or space.m > 1 or self.quantile != 0.5:
+        if space is None or space.m > 1 or not self.has_error:
             return None
         f = min(max(float(learner.predict(state, x[None])[0, 0]), space.lows[0]), space.highs[0])
         above = laplace(f, usual_error(space, plan))
@@ -230,7 +242,7 @@ class Numbers(Kind):
     ) -> Check | None:
         """Return a threshold some eight errors from the prediction, within the range; None: there is no such place."""
         space = _known_range(learner, state)
-        if space is None or space.m > 1 or self.quantile != 0.5:
+        if space is None or space.m > 1 or not self.has_error:
             return None
         low, high, error = space.lows[0], space.highs[0], usual_error(space, plan)
         f = min(max(float(learner.predict(state, x[None])[0, 0]), low), high)
@@ -253,7 +265,7 @@ class Numbers(Kind):
     ) -> IntervalQuestion | None:
         """Return whether it lies between the ends, or on the right side of the one that is within the range."""
         space, ends = _known_range(learner, state), interval(learner, state, x[None], level)
-        if space is None or ends is None or space.m > 1 or self.quantile != 0.5:
+        if space is None or ends is None or space.m > 1 or not self.has_error:
             return None
         low, high = (
             rounded(space, float(end[0, 0])) for end in _stretched(learner.predict(state, x[None]), *ends, stretch)
@@ -288,7 +300,7 @@ class Numbers(Kind):
         middle, ends = predict_within(learner, state, X, level)
         spread, values = deviation(learner, state, X), middle[:, 0]
         columns: dict[str, Array | None] = {"std": spread, **dict.fromkeys(("low", "high"))}
-        if ends is not None and self.quantile == 0.5:
+        if ends is not None and self.has_error:
             columns["low"], columns["high"] = map(self._within, _stretched(middle, *ends, stretch))
         for name, side in (("prediction_low", -2), ("prediction_high", 2)):
             columns[name] = None if spread is None else self._within(middle + side * spread)
@@ -308,7 +320,13 @@ class Numbers(Kind):
 
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
         """Return the mean, the median or the share above a threshold (see ``kinds.estimates``)."""
+        if not self.has_error:
+            raise InvalidArgument("what", 'asked where labels.quantile is 0.5 and labels.goal "value"', repr(what)[:60])
         return estimates.estimate_number(what, predicted, exams, self.low, self.high)
+
+    @property
+    def has_error(self) -> bool:
+        return self.quantile == 0.5 and self.goal == "value"
 
     def _within(self, values: Array) -> Array:
         return values if self.low is None else np.clip(values, self.low, self.high)

@@ -19,6 +19,7 @@ from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import LIMITS
 from askone.errors import InvalidArgument
+from askone.session.bags import LARGEST
 from askone.session.log import Answered, Asked, Choice, Fitted
 from askone.store import notices
 from askone.store.entries import Entry, Row, as_json
@@ -163,6 +164,15 @@ def _count(value: Any, name: str) -> None:
     as_count(value, name, 0, _MOST)
 
 
+def _check_looked(value: Any, name: str) -> None:
+    if not isinstance(value, list) or len(value) != 3:
+        raise InvalidArgument(name, "questions, rows that were looked at, and seconds", _short(value))
+    as_count(value[0], name, 1, 2 * LARGEST)
+    as_count(value[1], name, 1, LARGEST * LARGEST)
+    if value[2] is not None:
+        as_number(value[2], name, 0.0, 86_400.0)
+
+
 def _anything(_: Any, __: str) -> None:
     """``ahead`` and ``passed`` are checked apart; ``predicted`` is the kind's own, and no longer than all may be."""
 
@@ -178,6 +188,8 @@ _ASIDES: Final[dict[str, Callable[[Any, str], object]]] = {
     "predicted": _anything,
     "aim": lambda value, name: as_choice(value, name, ("error", "mean")),
     "chance": lambda value, name: as_number(value, name, 0, 1),
+    "bag": _count,
+    "looked": _check_looked,
     "program": as_flag,
     "cost": lambda value, name: as_number(value, name, 0, MOST_COST),
     "reason": lambda value, name: as_line(value, name, _ID),

@@ -285,6 +285,8 @@ class Settings:
             raise InvalidArgument("ask.gold_share", "0 without rows.gold", self.ask.gold_share)
         if self.ask.training and self.rows.gold is None:
             raise InvalidArgument("ask.training", "0 without rows.gold", self.ask.training)
+        if self.ask.target is not None and not self.labels.has_error:
+            raise InvalidArgument("ask.target", "none where labels.quantile or labels.goal is another", self.ask.target)
         if self.ask.bag > 1 and not self.labels.has_bags:
             raise InvalidArgument("ask.bag", "1 but for classes without attributes", self.ask.bag)
         as_choice(self.learner.learner, "learner.learner", (*self.labels.learners, *registry.names()))

@@ -129,6 +129,8 @@ class Filters(FeatureChoice):
             raise incompatible("interval", setup.interval, "goal='revenue'", [None])
         if quantile != 0.5:
             raise incompatible("quantile", quantile, "goal='revenue'", [0.5])
+        if sum(known_rates(setup.guess, setup.lapse)) > 0.0:
+            raise incompatible("guess or lapse", (setup.guess, setup.lapse), "goal='revenue'", [0.0])
         if setup.space.m > 1 or setup.space.bundles:
             raise incompatible("goal", self.goal, "several outputs", ["value"])
 

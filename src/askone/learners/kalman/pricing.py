@@ -29,6 +29,7 @@ UNIFORMS = 3
 """That an offer takes: whether it explores, by which filter, and how far from its mean."""
 _EXPLORES = 0.25  # chosen on simulated shops beside all, half and none of the offers (see docs/prices.md)
 _FAINT = 1e-6  # a weight that does not count
+_FINEST = 1e4  # the least price that is compared, as a part of the highest
 _STEPS = 200  # prices that are compared: what the best of them earns is next to what the best of all does
 
 
@@ -51,7 +52,8 @@ class Prices:
     def offers(self) -> tuple[Array, Array]:
         """The prices that are compared: those that can be shown, from the range; and the same in unit labels."""
         low, high = self.space.lows[0], self.space.highs[0]
-        prices = low + (high - low) * np.arange(_STEPS + 1) / _STEPS
+        even = low + (high - low) * (np.arange(_STEPS + 1) / _STEPS)
+        prices = np.union1d(even, high / _FINEST ** (np.arange(_STEPS // 2) / (_STEPS // 2)))  # most may pay little
         if self.space.decimals is not None:
             prices = np.unique(np.round(prices, self.space.decimals))
         prices = prices[(prices > 0.0) & (prices >= low) & (prices <= high)]
@@ -83,6 +85,7 @@ def best_of(prices: Array, places: Array, weights: Array, middle: Array, deviati
     """
     for i in range(middle.shape[1]):
         most = -1.0
+        out[0, i], out[1, i] = prices[0], 0.0
         for j in range(len(prices)):
             taken = 0.0
             for k in range(len(weights)):

@@ -137,6 +137,8 @@ class FilterLearner(
             raise IncompatibleParts("goal", allowed, self.goal)
         if self.space.lows[0] < 0.0:
             raise InvalidArgument("low", "at least 0 with goal 'revenue': prices are paid", self.space.lows[0])
+        if not len(self._prices.offers[0]):
+            raise InvalidArgument("decimals", "such that the range holds a price above 0", self.space.decimals)
 
     # -- configuration, laid out once ---------------------------------------------------------
 
@@ -318,7 +320,7 @@ class FilterLearner(
 
     def prices(self, state: BankState, X: ArrayLike) -> Array:
         """See ``HasPrices.prices``: by the filters' forecasts of the value at each row."""
-        if self.space.m > 1 or self.space.highs[0] <= 0.0:
+        if self.space.m > 1 or not len(self._prices.offers[0]):
             allowed = "rows whose label is one number above 0, for prices"
             raise InvalidArgument("X", allowed, f"{self.space.m} up to {self.space.highs[0]:g}")
         return self._at(state).prices(as_rows(X, self.columns), self._prices)

@@ -252,8 +252,8 @@ class SetLikelihoodLearner(
         return kept[1]  # another thread may have put another row there by now
 
     @cached_property
-    def _last(self) -> list[tuple[bytes, Array]]:
-        return [(b"", np.empty(0))]
+    def _last(self) -> list[tuple[bytes | None, Array]]:
+        return [(None, np.empty(0))]
 
     def _said(self, p: Array, cell: Array) -> float:
         return float(dot(p, cell))

@@ -45,7 +45,7 @@ async def answer(ctx: RequestContext, body: AnswerBody) -> ServingResponse:
 
 async def answer_bag(ctx: RequestContext, body: BagBody) -> ServingResponse:
     """Take the answers of a bag in for good, and return the next question."""
-    said = (tuple(body.leases), tuple(body.answers), body.id, body.took, body.questions, body.looks)
+    said = (tuple(body.leases), tuple(body.answers), body.id, body.took)
     result = await _serve(ctx, AnswerBag(ctx.user.id, *said, _kind(ctx, body.kind)))
     ctx.services.metrics.answers.inc(len(body.answers))
     return result

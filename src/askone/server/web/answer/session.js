@@ -127,7 +127,7 @@ export class Session {
     }
     const took = Math.round(this.view.took() * 1000) / 1000;
     const leases = this.shown.bag.map((one) => one.lease);
-    this.#act("bags", { leases, answers: bag.answers, took, questions: bag.questions, looks: bag.looks });
+    this.#act("bags", { leases, answers: bag.answers, took });
     this.#await();
     return true;
   }
