@@ -88,14 +88,19 @@ def test_what_people_said_is_counted(store):
     assert campaign.dashboard(60.0)["said"] == {"yes": 3, "no": 6}
 
 
-def test_predictions_lie_in_the_declared_range(store):
+def test_predictions_lie_in_the_declared_range():
+    """Of several campaigns, as their lots differ: in some there must have been something to do."""
     settings = replace(KINDS["number"], labels=Numbers(0.0, 10.0, "EUR", 0, "price"))
-    campaign = make(store, settings=settings)
-    answer(campaign, 4)
-    found = campaign.predictions(range(30))
-    assert all(0 <= one["low"] <= one["prediction"] <= one["high"] <= 10 for one in found)
-    assert any(one["prediction"] - 2 * one["std"] < 0 for one in found)  # there was something to do
-    assert all(0 <= value <= 10 for _, value in campaign.dashboard(60.0)["cloud"]["prediction"])
+    beyond = 0
+    for _ in range(6):
+        with closing(open_store("memory:")) as store:
+            campaign = make(store, settings=settings)
+            answer(campaign, 4)
+            found = campaign.predictions(range(30))
+            assert all(0 <= one["low"] <= one["prediction"] <= one["high"] <= 10 for one in found)
+            beyond += any(one["prediction"] - 2 * one["std"] < 0 for one in found)
+            assert all(0 <= value <= 10 for _, value in campaign.dashboard(60.0)["cloud"]["prediction"])
+    assert beyond
 
 
 def test_a_restored_copy_has_a_title_of_its_own(store):
