@@ -130,8 +130,8 @@ def _tile_of(height: int, lanes: int) -> Callable[..., None]:
     """Return what adds X W to so many rows and columns of out, from i and c on, in the order of W's rows."""
 
     def named(function: Callable[..., R]) -> Callable[..., R]:
-        # Kept code is linked by names: of two tiles with one name, a process that reads what two others kept may take
-        # the one for the other, and write beyond the end of an array.
+        # Kept code is linked by names, which numba numbers anew in each process: no two shapes are to share one, lest
+        # code that two processes kept is mixed up.
         function.__name__ = function.__qualname__ = f"tile_{height}_by_{lanes}"
         return function
 
