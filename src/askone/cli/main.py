@@ -90,6 +90,9 @@ def _add_reproduce(paper: argparse.ArgumentParser) -> None:
         "--page", default=None, metavar="FILE", help="put the verdicts of full runs into a Markdown page"
     )
     paper.add_argument("--cluster", default=None, metavar="ADDRESS", help="run on the Dask scheduler at this address")
+    paper.add_argument(
+        "--device", default=None, help="compute all trials of a stream at once on this device of torch, such as cuda"
+    )
     paper.add_argument("--directory", default=None, help="where data lies (default: ASKONE_DATA, or a download)")
 
 
@@ -136,7 +139,7 @@ def run_reproduce(chosen: argparse.Namespace) -> int:
     command: Any = import_now("askone.paper.command")
     if chosen.listing:
         return int(command.listing())
-    parts = (chosen.workers, chosen.cluster, chosen.directory, chosen.page)
+    parts = (chosen.workers, chosen.cluster, chosen.directory, chosen.page, chosen.device)
     return int(command.reproduce(chosen.names, chosen.quick, Path(chosen.out), *parts))
 
 

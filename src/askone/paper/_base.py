@@ -6,7 +6,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
 from askone.paper._plots import Figure
@@ -23,11 +23,14 @@ VERDICTS = (HOLDS, IN_PART, FAILS, CORRECTED)
 class Job:
     """One piece of work: a function of plain arguments that gives plain JSON values.
 
-    Jobs are what is handed to other processes or machines, and what is kept when a run is stopped.
+    Jobs are what is handed to other processes or machines, and what is kept when a run is stopped.  ``trials`` names
+    the argument that lists trials, where a device may compute those of several jobs at once; the function then takes a
+    ``device``, and its value is a list with one entry for each trial, or a dictionary of such lists.
     """
 
     function: Callable[..., Any]
     arguments: dict[str, Any]
+    trials: str = ""
 
     @property
     def key(self) -> str:
@@ -38,6 +41,10 @@ class Job:
 
     def __call__(self) -> Any:
         return self.function(**self.arguments)
+
+    def on(self, device: str) -> Job:
+        """Return the same job on a device, kept under a name of its own."""
+        return replace(self, arguments={**self.arguments, "device": device})
 
 
 @final

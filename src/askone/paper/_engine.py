@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,17 @@ Computed = Generator[tuple[int, Record], None, None]
 
 
 def execute(
-    jobs: Sequence[Job], kept: Path, done: Callable[[int], None], workers: int | None = None, cluster: str | None = None
+    jobs: Sequence[Job],
+    kept: Path,
+    done: Callable[[int], None],
+    workers: int | None = None,
+    cluster: str | None = None,
 ) -> list[Any]:
     """Return the results of all jobs, in their order: read where they were kept, else computed and kept.
 
     ``done`` is told how many more have finished.  A job is a function of its arguments alone, so the
-    numbers are the same for any number of workers.  Jobs on a worker that dies are given to another.
+    numbers are the same for any number of workers.  Jobs on a worker that dies are given to another; those
+    on a device are computed here, all that differ in their trials alone at once.
     """
     kept.mkdir(parents=True, exist_ok=True)
     records: dict[int, Record] = {i: found for i, job in enumerate(jobs) if (found := _read(kept, job)) is not None}
@@ -55,6 +61,8 @@ def seconds(jobs: Sequence[Job], kept: Path) -> float:
 
 
 def _computed(numbered: Sequence[tuple[int, Job]], workers: int | None, cluster: str | None) -> Computed:
+    yield from _together([(i, job) for i, job in numbered if "device" in job.arguments])
+    numbered = [(i, job) for i, job in numbered if "device" not in job.arguments]
     count = min(workers or os.cpu_count() or 1, max(len(numbered), 1))
     if not numbered or (cluster is None and count == 1):
         for i, job in numbered:
@@ -63,6 +71,33 @@ def _computed(numbered: Sequence[tuple[int, Job]], workers: int | None, cluster:
     with _backend(cluster):
         parallel = Parallel(n_jobs=-1 if cluster else count, return_as="generator_unordered", batch_size=1)
         yield from parallel(delayed(_timed)(i, job) for i, job in numbered)
+
+
+def _together(numbered: Sequence[tuple[int, Job]]) -> Computed:
+    """Compute jobs that are alike but for their trials in one call, and part what comes back among them."""
+    alike: dict[str, list[tuple[int, Job]]] = {}
+    for i, job in numbered:
+        alike.setdefault(replace(job, arguments={**job.arguments, job.trials: []}).key, []).append((i, job))
+    for same in alike.values():
+        _, first = same[0]
+        every = [trial for _, job in same for trial in job.arguments[first.trials]]
+        _, record = _timed(0, replace(first, arguments={**first.arguments, first.trials: every}))
+        start = 0
+        for i, job in same:
+            stop = start + len(job.arguments[first.trials])
+            yield i, {"seconds": round(record["seconds"] / len(same), 3), "value": _part(record["value"], start, stop)}
+            start = stop
+
+
+def _part(value: Any, start: int, stop: int) -> Any:
+    """Return the trials from start to stop of what a job found.
+
+    >>> _part({"active": [0.3, 0.2, 0.1]}, 1, 3)
+    {'active': [0.2, 0.1]}
+    """
+    if isinstance(value, dict):
+        return {name: _part(each, start, stop) for name, each in value.items()}
+    return value[start:stop]
 
 
 @contextmanager

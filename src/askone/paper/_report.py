@@ -67,14 +67,16 @@ class Section:
     picture: bytes
 
 
-def write_run(run: Run, quick: bool, results: Sequence[Any], spent: float, out: Path) -> dict[str, Any]:
+def write_run(
+    run: Run, quick: bool, results: Sequence[Any], spent: float, out: Path, device: str | None = None
+) -> dict[str, Any]:
     """Return the numbers, with provenance and verdicts, and the figure; returns what the JSON file holds."""
     numbers = run.numbers(quick, results)
     record = {
         "run": run.name,
         "title": run.title,
         "caption": run.caption,
-        "provenance": provenance(run, quick, spent),
+        "provenance": provenance(run, quick, spent) | ({} if device is None else {"device": device}),
         "claims": [asdict(claim) for claim in run.claims(numbers)],
         "numbers": numbers,
     }

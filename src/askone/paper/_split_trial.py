@@ -28,7 +28,7 @@ from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import DoG, InverseSqrt
-from askone.paper._trials import errors_at
+from askone.paper._many_trials import Trial, errors
 
 ACTIVE, PASSIVE, DESIGNED = "active", "passive", "designed"
 _READABLE = 3  # classes in one question: as the classifier asks
@@ -71,29 +71,48 @@ def two_thirds(rows: int) -> int:
 
 
 def split_errors(
-    data: str, bandwidth: float, steps: dict[str, float], splits: list[int], rows: int, at: list[int]
-) -> dict[str, list[list[float]]]:
+    data: str, bandwidth: float, steps: dict[str, float], splits: list[int], rows: int, at: list[int],
+    device: str | None = None,
+) -> dict[str, list[list[float]]]:  # fmt: skip
     """Test errors, splits x checkpoints, of every strategy in ``steps`` (gamma_0; ignored by "designed").
 
-    Of the first ``rows`` rows two thirds, at random, are asked about, one question each, in a random order.
+    Of the first ``rows`` rows two thirds, at random, are asked about, one question each, in a random order.  With a
+    device all splits are computed at once on it, the kernel as it is needed.
     """
-    loaded = datasets.load(data)
+    loaded, kernel = datasets.load(data), Gaussian(bandwidth)
     X, y = loaded.X[:rows], loaded.y[:rows]
     scaled = Scaler.from_rows(X)(X)
-    gram = Gaussian(bandwidth).matrix(scaled, scaled)
-    table = np.empty((len(X), two_thirds(len(X))))
-    errors: dict[str, list[list[float]]] = {family: [] for family in steps}
-    for split in splits:
-        order = np.argsort(random_table.uniforms(split, 0, 1, len(X), random_table.ORDER)[0], kind="stable")
+    orders = [_order(split, len(X)) for split in splits]
+    if device is not None:
+        model = KernelExpansion(kernel, Scaler.identity(X.shape[1]))
+        learners = {family: _learner(family, gamma, model) for family, gamma in steps.items()}
+        places = list(zip(splits, orders, strict=True))
+        return {
+            family: errors(one, [_trial(one, scaled[order], y[order], split) for split, order in places], at, device)
+            for family, one in learners.items()
+        }
+    gram, table = kernel.matrix(scaled, scaled), np.empty((len(X), two_thirds(len(X))))
+    model = KernelExpansion(Looked(table), Scaler.identity(1))
+    found: dict[str, list[list[float]]] = {family: [] for family in steps}
+    for split, order in zip(splits, orders, strict=True):
         for row, number in zip(table, order, strict=True):
             np.take(gram[number], order[: table.shape[1]], out=row, mode="clip")
         for family, gamma in steps.items():
-            errors[family].append(_trial(table, y[order], _learner(family, gamma, table), split, at))
-    return errors
+            learner = _learner(family, gamma, model)
+            found[family] += errors(learner, [_trial(learner, _numbers(len(X)), y[order], split)], at)
+    return found
 
 
-def _learner(family: str, gamma: float, table: Array) -> Learner[Any]:
-    model, names = KernelExpansion(Looked(table), Scaler.identity(1)), tuple(range(10))
+def _order(split: int, rows: int) -> Array:
+    return np.argsort(random_table.uniforms(split, 0, 1, rows, random_table.ORDER)[0], kind="stable")
+
+
+def _numbers(rows: int) -> Array:
+    return np.arange(rows, dtype=float)[:, None]
+
+
+def _learner(family: str, gamma: float, model: KernelExpansion) -> Learner[Any]:
+    names = tuple(range(10))
     if family == ACTIVE:  # one-hot labels as they are: [-1, 1] is their own unit
         return SGDLearner(Real((-1.0,) * 10, (1.0,) * 10), model, MedianSphere(), InverseSqrt(gamma))
     if family == PASSIVE:
@@ -101,12 +120,12 @@ def _learner(family: str, gamma: float, table: Array) -> Learner[Any]:
     return Surrogate(Designed(Classes(names, max_set_size=_READABLE), Squared()), model, DoG(1.0))
 
 
-def _trial(table: Array, y: Array, learner: Learner[Any], split: int, at: list[int]) -> list[float]:
-    total, asked = table.shape
-    numbers, classes = np.arange(total, dtype=float)[:, None], Classes(tuple(range(10)))
+def _trial(learner: Learner[Any], X: Array, y: Array, split: int) -> Trial:
+    """Ask about the first two thirds of rows that are in their order, and measure on the others."""
+    asked, classes = two_thirds(len(X)), Classes(tuple(range(10)))
     hidden = np.eye(10)[y[:asked]] if isinstance(learner, SGDLearner) else y[:asked]
 
     def error(scores: Array) -> float:
-        return float(np.mean(classes.best(scores, numbers[asked:], split) != y[asked:]))
+        return float(np.mean(classes.best(scores, _numbers(len(X))[asked:], split) != y[asked:]))
 
-    return errors_at(at, learner, numbers[:asked], hidden, split, numbers[asked:], error)
+    return Trial(split, X[:asked], hidden, X[asked:], error)

@@ -25,9 +25,10 @@ from rich.table import Table
 from askone import datasets
 from askone._common.validate import as_choice, as_count
 from askone.errors import AskoneError
-from askone.paper._base import Run
+from askone.paper._base import Job, Run
 from askone.paper._catalogue import RUNS
 from askone.paper._engine import execute, reach, seconds
+from askone.paper._many_trials import as_device
 from askone.paper._page import write_page
 from askone.paper._report import has_run, write_report, write_run
 
@@ -45,6 +46,12 @@ class Order:
     out: Path
     workers: int | None = None
     cluster: str | None = None
+    device: str | None = None
+
+    def jobs(self, run: Run) -> list[Job]:
+        """Return the jobs of a run, on the device those that can be there."""
+        jobs, device = run.jobs(self.quick), self.device
+        return [job.on(device) if device is not None and job.trials else job for job in jobs]
 
 
 @final
@@ -73,6 +80,7 @@ def reproduce(
     cluster: str | None = None,
     directory: str | None = None,
     page: str | None = None,
+    device: str | None = None,
     console: Console | None = None,
 ) -> int:
     """Make runs by name (none or "all": every one) and their report; returns the exit status.
@@ -80,10 +88,13 @@ def reproduce(
     With a ``page`` (docs/paper.md) the verdicts of all full runs in ``out`` are put between its markers; rows of runs
     that are not there stay as they are, with their dates.
 
+    On a ``device`` of torch, such as "cuda", all trials of a stream are computed at once, where a run has many.
+
     0: all are in the report; 1: some were skipped or failed, by name, with the reason; 130: stopped,
     what was finished is kept.
     """
-    order = Order(chosen(names), quick, out, workers if workers is None else as_count(workers, "workers", 1), cluster)
+    count = workers if workers is None else as_count(workers, "workers", 1)
+    order = Order(chosen(names), quick, out, count, cluster, device if device is None else as_device(device))
     if directory is not None:
         # Jobs run in other processes, which inherit the environment and nothing else.
         os.environ[datasets.ENVIRONMENT] = str(Path(directory).expanduser().resolve())
@@ -114,7 +125,7 @@ def chosen(names: Sequence[str]) -> tuple[Run, ...]:
 
 
 def _make(order: Order, tally: Tally, console: Console) -> None:
-    jobs = {run.name: run.jobs(order.quick) for run in order.runs}
+    jobs = {run.name: order.jobs(run) for run in order.runs}
     columns: tuple[Any, ...] = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     with Progress(*columns, *times, console=console) as progress:
@@ -135,9 +146,9 @@ def _attempt(order: Order, run: Run, tally: Tally, progress: Progress, bar: Task
         tally.missing[run.name] = f"skipped, no data: {error}"
         return tally.missing[run.name]
     try:
-        jobs, kept = run.jobs(order.quick), order.out / "jobs"
+        jobs, kept = order.jobs(run), order.out / "jobs"
         results = execute(jobs, kept, partial(progress.advance, bar), order.workers, order.cluster)
-        record = write_run(run, order.quick, results, seconds(jobs, kept), order.out)
+        record = write_run(run, order.quick, results, seconds(jobs, kept), order.out, order.device)
     except (AskoneError, BrokenExecutor) as error:
         tally.missing[run.name] = f"failed: {error}"
         return tally.missing[run.name]

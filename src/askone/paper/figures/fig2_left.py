@@ -9,18 +9,20 @@ import numpy as np
 
 from askone._common.types import Array
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
+from askone.paper._many_trials import Trial, errors
 from askone.paper._plots import COLOURS, Figure, band, panels
 from askone.paper._rates import Rate, rate
 from askone.paper._synthetic import kernel_learner, sine, uniform_rows
-from askone.paper._trials import chunks, errors_at, joined, parted, slope
+from askone.paper._trials import chunks, joined, parted, slope
 from askone.session.simulation import checkpoints
 
 _FAMILIES = ("active", "passive")
 
 
 def sine_trials(
-    seeds: list[int], questions: int, family: str, gamma: float, bandwidth: float, at: list[int]
-) -> list[list[float]]:
+    seeds: list[int], questions: int, family: str, gamma: float, bandwidth: float, at: list[int],
+    device: str | None = None,
+) -> list[list[float]]:  # fmt: skip
     """Return mean absolute error on a grid against questions, for a stream of the noiseless sine per seed."""
     grid, learner = np.linspace(0, 1, 200)[:, None], kernel_learner(1, family, gamma, bandwidth)
 
@@ -28,7 +30,7 @@ def sine_trials(
         return float(np.abs(predicted - sine(grid)).mean())
 
     streams = {seed: uniform_rows(seed, questions) for seed in seeds}
-    return [errors_at(at, learner, X, sine(X), seed, grid, error) for seed, X in streams.items()]
+    return errors(learner, [Trial(seed, X, sine(X), grid, error) for seed, X in streams.items()], at, device)
 
 
 @final
@@ -45,7 +47,8 @@ class RegressionCurves(Run):
         """Return chunks of trials for each strategy."""
         trials, T = (10, 1000) if quick else (100, 10_000)
         common = {"questions": T, "gamma": 1.0, "bandwidth": 0.2, "at": checkpoints(T, 8)}
-        return [Job(sine_trials, {**common, "family": f, "seeds": p}) for f in _FAMILIES for p in chunks(trials)]
+        parts = [(family, part) for family in _FAMILIES for part in chunks(trials)]
+        return [Job(sine_trials, {**common, "family": family, "seeds": part}, "seeds") for family, part in parts]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
         """Return errors, trials x checkpoints, of both strategies, and the slope of the active one."""

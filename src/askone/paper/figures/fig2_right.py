@@ -20,10 +20,11 @@ from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import InverseSqrt
 from askone.paper._base import FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
+from askone.paper._many_trials import Trial, errors
 from askone.paper._plots import COLOURS, Figure, band, panels
 from askone.paper._rates import EXPONENTIAL, POWER, Rate, rate
 from askone.paper._synthetic import class_draws, class_grid, class_probabilities, class_rows, kernel_learner
-from askone.paper._trials import TUNING, chunks, errors_at, joined, parted, ratio, reached
+from askone.paper._trials import TUNING, chunks, joined, parted, ratio, reached
 from askone.session.simulation import checkpoints
 
 _SIGMA, _GRID, _LEVEL = 0.2, 400, 0.01
@@ -61,19 +62,20 @@ def _learner(strategy: str, m: int, gamma: float) -> Learner[Any]:
 
 
 def class_trials(
-    seeds: list[int], strategy: str, classes: int, gap: float, gamma: float, questions: int, at: list[int]
-) -> list[list[float]]:
+    seeds: list[int], strategy: str, classes: int, gap: float, gamma: float, questions: int, at: list[int],
+    device: str | None = None,
+) -> list[list[float]]:  # fmt: skip
     """Return excess zero-one risk at the checkpoints, a row for each seed."""
     grid = class_grid(_GRID, gap)
     p = _scattered(class_probabilities(grid, classes))
     moved = _scattered(np.arange(classes)[None, :])[0].argsort()
-    learner, rows = _learner(strategy, classes, gamma), []
+    trials = []
     for seed in seeds:
         X = class_rows(seed, questions, gap)
         y = moved[class_draws(seed, X, classes)]
         labels = y if strategy == "infimum" else np.eye(classes)[y]
-        rows.append(errors_at(at, learner, X, labels, seed, grid, lambda z: excess_risk(z, p)))
-    return rows
+        trials.append(Trial(seed, X, labels, grid, lambda z: excess_risk(z, p)))
+    return errors(_learner(strategy, classes, gamma), trials, at, device)
 
 
 class ClassCurves(Run):
@@ -93,15 +95,15 @@ class ClassCurves(Run):
     def jobs(self, quick: bool) -> list[Job]:
         """Return trials of each variant, then step sizes on the tuning seeds."""
         trials, tuning, T = self.sizes[0 if quick else 1]
-        common = {**self.problem, "questions": T}
+        common, at = {**self.problem, "questions": T}, checkpoints(T, _PER_DECADE)
         shown = [
-            Job(class_trials, {**common, "strategy": s, "gamma": g, "seeds": part, "at": checkpoints(T, _PER_DECADE)})
+            Job(class_trials, {**common, "strategy": s, "gamma": g, "seeds": part, "at": at}, "seeds")
             for s, g in self.variants.values()
             for part in chunks(trials)
         ]
         common |= {"seeds": list(range(TUNING, TUNING + tuning)), "at": [T // look for look in self.looks]}
         return shown + [
-            Job(class_trials, {**common, "strategy": s, "gamma": g}) for s in self.tuned for g in self.tried
+            Job(class_trials, {**common, "strategy": s, "gamma": g}, "seeds") for s in self.tuned for g in self.tried
         ]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:

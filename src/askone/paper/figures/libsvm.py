@@ -58,7 +58,11 @@ class Splits(Run):
         rows = 3000 if quick else self.rows
         common = {"data": self.needs[0], "rows": rows, "at": checkpoints(two_thirds(rows), 4)}
         return [
-            Job(split_errors, {**common, "bandwidth": width.sigma, "steps": steps, "splits": splits})
+            Job(
+                split_errors,
+                {**common, "bandwidth": width.sigma, "steps": steps, "splits": splits},
+                "" if DESIGNED in steps else "splits",
+            )
             for width, steps, splits in self._parts(quick)
         ]
 
