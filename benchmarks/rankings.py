@@ -176,8 +176,8 @@ def page(found: dict[str, Any], seeds: int) -> str:
     lines += [
         "Comparisons of 59 language models by 124 people, ties left out, foretold from four fifths of them; means of",
         "five folds by question, ± standard errors.  choix and evalica have the setting of least log loss on what was",
-        "held out.  With people named, what is foretold is what this very person says: an honest answer, mixed with how",
-        "often they slip.", "",
+        "held out.  With people named, what is foretold is what this very person says: an honest answer, mixed with",
+        "how often they slip.", "",
         "| | log loss | right |", "|---|---|---|",
     ]  # fmt: skip
     for way, judged_ in found["held out"].items():

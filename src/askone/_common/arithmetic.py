@@ -296,7 +296,7 @@ def normal_quantile(p: float) -> float:
 
 @jit
 def normal_quantiles(p: Array) -> Array:
-    """Return the same for each of a vector's numbers."""
+    """Return the normal quantile of each probability in a vector."""
     out = np.empty(p.shape[0])
     for i in range(p.shape[0]):
         out[i] = normal_quantile(p[i])

@@ -104,7 +104,7 @@ def run_strategies(
     out: Path,
     console: consoles.Console | None = None,
 ) -> int:
-    """Return all strategies for classes on one data set; the tables grow with each, so stopping loses nothing."""
+    """Compare all strategies for classes on one data set; the tables grow with each, so stopping loses nothing."""
     console = console or consoles.Console()
     console.print(f"{len(rows.X)} rows of {data}; {repeats} repeat(s); tables grow in {out}", soft_wrap=True)
     title = f"Test error in percent on {data} against the number of questions, {repeats} repeat(s)"
@@ -122,7 +122,7 @@ def run_strategies(
 
 
 def run_campaigns(chosen: argparse.Namespace, console: consoles.Console | None = None) -> int:
-    """Return a command about campaigns, loaded by name: they need the extra ``server``, the others do not."""
+    """Run a command about campaigns, loaded by name: they need the extra ``server``, the others do not."""
     try:
         module = import_now(f"askone.cli.{CAMPAIGNS[chosen.command]}")
     except ModuleNotFoundError as error:

@@ -1,6 +1,6 @@
 """From bytes to numbers: LIBSVM's text, text with the label first, CSV and Parquet, packed or not.
 
-The one door to pyarrow.
+Data sets come in by this door to pyarrow.
 """
 
 from __future__ import annotations

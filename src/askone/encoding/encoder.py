@@ -157,7 +157,7 @@ class Encoder:
         return self.encode_columns(cells, len(contents))
 
     def encode_columns(self, cells: Mapping[str, Sequence[Any]], count: int) -> Array:
-        """Return the same from the cells of each column, ``count`` of them."""
+        """Return encoded rows from the cells of each column, ``count`` of them."""
         layout = self.layout
         out = np.zeros((count, layout.columns), dtype=np.float32)
         first, place = 0, layout.dense

@@ -101,7 +101,7 @@ class TermsPart(Part):
 
 
 def with_length_1(weights: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Return the same, divided by their Euclidean length."""
+    """Return the weights divided by their Euclidean length."""
     length = math.sqrt(sum(weight * weight for _, weight in weights))
     return [(place, weight / length) for place, weight in weights]
 

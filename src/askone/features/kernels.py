@@ -57,7 +57,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def _matrix(self, X: Array, Z: Points) -> Array:
-        """Return the same."""
+        """Return k(x_i, z_j), for points whose columns and squares are kept."""
 
     @abstractmethod
     def frequencies(self, uniform: Array) -> Array:
@@ -91,7 +91,7 @@ class Gaussian(Kernel):
         return out
 
     def frequencies(self, uniform: Array) -> Array:
-        """Return normal, over the bandwidth."""
+        """Return normal frequencies, over the bandwidth."""
         return np.asarray(normal_quantiles(uniform.ravel()).reshape(uniform.shape) / self.bandwidth)
 
 

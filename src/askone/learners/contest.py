@@ -240,7 +240,7 @@ class Contest(
         return total, self._thinned(state) if self._due(self.count(state)) else state
 
     def stream(self, state: ContestState, X: Array, task: StreamTask) -> ContestState:
-        """Return the same for many rows; once one is left, by its own stream."""
+        """Ask and learn about many rows; once one learner is left, by its own stream."""
         return self.stream_while(state, X, task, lambda *_: True)[1]
 
     def stream_while(

@@ -193,7 +193,7 @@ class Forgetting(
         return said, self._decided(replace(state, young=young, odds=odds, rows=(before, during.met(row))))
 
     def stream(self, state: ForgettingState, X: Array, task: StreamTask) -> ForgettingState:
-        """Return the same for many rows: between duels by the learner's own stream."""
+        """Ask and learn about many rows: between duels by the learner's own stream."""
         done = 0
         while done < len(X):
             if state.young is not None:

@@ -181,7 +181,10 @@ class Calibrated(
         return [self._range_question(state, uniform[i], i) for i in range(len(rows))]
 
     def tell(self, state: CalibratedState, x: ArrayLike, question: Question, answer: Answer) -> CalibratedState:
-        """Return one more bit about the range, or one more step; a late bit about the range is a step, or let go."""
+        """Learn an answer about the range, or a step of the learner inside once the range is found.
+
+        A late answer about the range teaches the learner inside if it forecasts, and is dropped else.
+        """
         learner, inner = self._inner(state)
         if _about_the_range(question):
             bit, row = question.accept(answer), as_row(x, self.columns)

@@ -1,4 +1,4 @@
-"""Figures: the one door to matplotlib.
+"""Figures of the paper: the door to matplotlib that needs no window.
 
 A figure is drawn without a window (no pyplot, no global state) and written as PNG and PDF.
 """

@@ -79,7 +79,7 @@ def simulate(
     progress: Callable[[int], None] | None = None,
     people: People | None = None,
 ) -> Simulation:
-    """Return one question after the other, answered by the oracle, or by people who know what it knows.
+    """Simulate one question after the other, answered by the oracle, or by people who know what it knows.
 
     ``order`` lists the rows to ask about (default: each row of X once, in order; see ``resampled``).
     ``evaluate`` turns predictions on the rows ``test`` into an error, at the numbers of questions
@@ -163,7 +163,7 @@ def _by_people(learner: Learner[Any], state: Any, X: Array, task: StreamTask, cr
 
 
 def _several(learner: AsksAgain[Any], rows: Array, oracle: Oracle, state: Any, run: _Run) -> Simulation:
-    """Return the same for learners that may ask about a row again."""
+    """Simulate a learner that may ask about a row again (see ``simulate``)."""
     oracle.require_resampling()
     now, asked = learner.init() if state is None else state, 0
     most = math.inf if run.most is None else run.most

@@ -38,7 +38,7 @@ class Annotator:
     program: bool = False
     cost: float = 0.0
     priced: int = 0
-    """What so many of the answers cost, together; those that were taken back as well."""
+    """How many answers came with a cost; ``cost`` is their sum, of those that were taken back as well."""
     seconds: array[float] = field(default_factory=lambda: array("f"))
     done: list[Undoable] = field(default_factory=list)
     gold_seen: set[int] = field(default_factory=set)

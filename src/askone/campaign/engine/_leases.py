@@ -145,7 +145,7 @@ class Leases:
         return None
 
     def last(self, person: str) -> Seat | None:
-        """Return the same however far the search must go: there is nothing else for this person."""
+        """Return a free seat for this person, looking through all open questions: nothing else is left for them."""
         numbers = sorted(number for number in self._projection.touched if self._projection.open_to(person, number))
         pages = (self.of(numbers[start : start + _MANY]) for start in range(0, len(numbers), _MANY))
         return next((seat for page in pages for seat in page if seat.expires <= self._now), None)

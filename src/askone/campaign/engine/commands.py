@@ -255,7 +255,7 @@ class Serving:
 @final
 @dataclass(frozen=True)
 class Done:
-    """It is so; ``count`` of what, where something was counted."""
+    """Done.  ``count`` is how many things it concerned, where they were counted."""
 
     count: int = 0
 

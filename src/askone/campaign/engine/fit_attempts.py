@@ -23,7 +23,7 @@ def attempted(due: DueFit) -> Fit | BaseException:
 
 @final
 class FitAttempts:
-    """Those of one campaign."""
+    """Remembers which fit of a campaign failed, so that it is tried again only some answers later."""
 
     def __init__(self, name: str) -> None:
         self._name, self._error, self._least = name, "", 0.0

@@ -26,7 +26,7 @@ from askone.store.entries import Entry
 
 _REMEMBERED = 4096  # drafts
 _WAITING = 32  # rows whose questions are open, the latest, whose neighbours are left for later
-_LASTING = 0.02  # of the answers: when so many came since candidates were looked at, others are
+_LASTING = 0.02  # candidates are drawn anew after so many more answers, as a part of those so far
 _CHECKS = 0.2  # of exams: they show how often people err, where neither gold nor overlap does
 MINUTE = 60.0
 """In seconds."""

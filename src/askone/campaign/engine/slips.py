@@ -45,7 +45,7 @@ class Slips(NamedTuple):
         return (self.high - self.low) / 4
 
     def of_majority(self, people: int) -> Slips:
-        """Return the same of what most of some people answer.
+        """Return the slips of a majority: how often most of ``people`` are wrong at once.
 
         >>> round(Slips(0.1).of_majority(3).rate, 9)
         0.028

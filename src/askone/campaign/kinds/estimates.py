@@ -62,7 +62,7 @@ class Estimate:
     labels: float | None = None
 
     def widened(self, *moves: float) -> Estimate:
-        """Return the same with ends that take in what would move the value so far."""
+        """Return the estimate with wider intervals: moving the value by any of ``moves`` stays inside them."""
         down, up = min(0.0, *moves), max(0.0, *moves)
         ends = {"low": down, "high": up, "always_low": down, "always_high": up}
         moved = {name: getattr(self, name) + step for name, step in ends.items()} if self.low is not None else {}
@@ -261,7 +261,7 @@ def _interval(
 
 
 def _within(found: Estimate, low: float, high: float) -> Estimate:
-    """Return the same with everything in a range."""
+    """Return the estimate with its value and its intervals cut off at a range."""
     names = ("value", "low", "high", "always_low", "always_high")
     ends = {name: getattr(found, name) for name in names}
     inside = {name: one if one is None or math.isnan(one) else min(max(one, low), high) for name, one in ends.items()}

@@ -36,7 +36,7 @@ Above = Callable[[float], float]
 
 _USUAL_ERROR = 0.05  # to expect before anything was measured, as a part of the range
 _LEAST_ERROR, _LARGEST_ERROR = 0.002, 0.25  # that exams reckon with, as parts of the range
-_USUAL_SPREAD = 1.2  # of its logarithm
+_USUAL_SPREAD = 1.2  # prior standard deviation of the error's logarithm
 _LEAST_SLIP = 0.03  # that is reckoned with, so that one answer does not make it large
 _SCALES = 24  # that are tried
 _WIDE = 4.0  # W in errors

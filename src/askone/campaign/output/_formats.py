@@ -75,7 +75,7 @@ def file_chunks(records: Iterable[Record], columns: Sequence[Column], form: str)
 
 
 def column_file(pieces: Iterable[dict[str, list[Any]]], columns: Sequence[Column], form: str) -> Iterator[bytes]:
-    """Return the same of columns, which come some rows at a time: a million rows in seconds."""
+    """Return a file made of columns, which come some rows at a time: a million rows in seconds."""
     if as_choice(form, "format", FORMATS) == "jsonl":
         names = [name for name, _ in columns]
         for piece in pieces:

@@ -25,7 +25,7 @@ _ROWS = 600  # at which the true error is taken
 
 
 def headless(answers: int = 1500, rows: int = 3000, console: Console | None = None) -> int:
-    """Return prices of flats, learnt from yes and no, until there are so many answers or 45 seconds have passed."""
+    """Learn prices of flats from yes and no, until there are so many answers or 45 seconds have passed."""
     as_count(answers, "answers", 10)
     console = console or Console()
     console.print(

@@ -72,7 +72,7 @@ class Setup:
         return Scaler.identity(self.columns) if self.rows is None else Scaler.from_rows(self.rows)
 
     def front(self) -> Setup:
-        """Return the same for the dense columns alone, which kernels and lines see."""
+        """Return the setup of the dense columns alone, which kernels and lines see."""
         dense = self.columns if self.layout is None else self.layout.dense
         if dense == self.columns:
             return self

@@ -39,8 +39,8 @@ _ORDERS = (0.35, 0.7, 1.4)
 _BESIDE = 100  # components of the kernel beside the features of a graph
 
 _TABLE = (2, 128)  # columns of tables beside which trees are fitted: in wider ones they take long, and seldom win
-_WIDE = 33  # columns from which on lines are: a bank has a line of its own
-_CAREFUL = 0.1  # rates below which numbers are learnt as if somebody never erred: what is known of slips is so little
+_WIDE = 33  # from so many columns on linear models are fitted beside; a bank has a linear map of its own
+_CAREFUL = 0.1  # error rates below this are taken for 0: they are known too roughly to be of use
 _AGAIN = 1.5  # growth of the answers after which classes are learnt anew with what is known of people: that is quick
 _STEEPEST = 0.03  # the least noise where answers are guessed, in halves of the range
 _LINES = (2.0, 5.0, 12.0)  # prior scales of their weights

@@ -44,7 +44,7 @@ class NotebookViews(ABC):
 
     @abstractmethod
     def _started(self) -> Stream:
-        """Return the same; raise if there is none yet."""
+        """Return what asks and learns; raise if there is none yet."""
 
     @abstractmethod
     def _space(self) -> Space:

@@ -77,7 +77,7 @@ class BundleSign(BundleGradient):
     bundles: Bundles = ()
 
     def width(self, m: int) -> int:
-        """Return which bundle."""
+        """Return how many uniforms one question uses: one, for which bundle."""
         return 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
@@ -119,7 +119,7 @@ class BundleThreshold(BundleGradient):
         as_number(self.spread, "spread", 0.0, strict=True)
 
     def width(self, m: int) -> int:
-        """Return which bundle, which side, how far."""
+        """Return how many uniforms one question uses: for which bundle, which side, how far."""
         return 3
 
     def plan(self, m: int, uniform: Array) -> Plan:

@@ -123,7 +123,7 @@ class ThresholdBelow(WeakGradient):
         """Return V and its density q(V)."""
 
     def width(self, m: int) -> int:
-        """Return a direction and a threshold."""
+        """Return how many uniforms one question uses: a direction's and a threshold's."""
         return m + 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
@@ -232,7 +232,7 @@ class DitheredSign(WeakGradient):
     single_output: ClassVar[bool] = True
 
     def width(self, m: int) -> int:
-        """Return one uniform for V."""
+        """Return how many uniforms one question uses: one, for V."""
         return 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
@@ -275,7 +275,7 @@ class RandomThreshold(WeakGradient):
         return step_loops.INFIMUM_MEDIAN if isinstance(self.loss, Median) else step_loops.INFIMUM_SQUARED
 
     def width(self, m: int) -> int:
-        """Return a direction (nothing for one output) and a threshold."""
+        """Return how many uniforms one question uses: a direction's (of one output none) and a threshold's."""
         return m + 1 if m > 1 else 1
 
     def plan(self, m: int, uniform: Array) -> Plan:

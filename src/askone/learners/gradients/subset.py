@@ -98,7 +98,7 @@ class Sphere(SetStrategy):
         return self.ask_among(z, uniform, learnt, np.ones(self.space.size, dtype=np.bool_))
 
     def ask_among(self, z: Array, uniform: Array, learnt: int, left: Array) -> Subset:
-        """Return the same for a row whose label is known to be among those ``left``."""
+        """Return a question about a row whose label is known to be among those ``left``."""
         normals = times(normal_quantiles(uniform[:-1]).reshape(self.directions, -1), self._projector)
         U = normals / np.linalg.norm(normals, axis=1, keepdims=True) / self._c2
         above = (times(self.space.embedding - z, U.T) > 0) & left[:, None]

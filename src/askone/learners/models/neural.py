@@ -1,4 +1,4 @@
-"""Any torch network as a model: the one door to torch (``pip install 'askone[torch]'``).
+"""Any torch network as a model: the door to torch for models (``pip install 'askone[torch]'``).
 
 >>> import torch
 >>> _ = torch.manual_seed(0)

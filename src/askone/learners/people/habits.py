@@ -39,7 +39,7 @@ class KnownHabits(NamedTuple):
         return cls(rates, matrices, weights)
 
     def with_newcomer(self, rate: float) -> KnownHabits:
-        """Return the same with one person more, of whom nothing is known but the crowd's rate."""
+        """Return the habits with one person more, of whom nothing is known but the crowd's rate."""
         return self._replace(rates=np.vstack([self.rates, np.full((1, 2), rate)]))
 
     def over(self, before: KnownHabits) -> KnownHabits:

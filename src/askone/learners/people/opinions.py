@@ -40,7 +40,7 @@ class JointEvidence(NamedTuple):
         return found
 
     def after(self, rates: ErrorRates | Array, bit: bool) -> JointEvidence:
-        """Return the same after one opinion more."""
+        """Return the evidence after one opinion more, by somebody with these rates."""
         g, no = (max(float(rate), _LEAST) for rate in rates)
         most = max(1.0, g + no)
         g, no = g / most, no / most  # at the worst, it says nothing

@@ -63,7 +63,7 @@ class RecursiveState:
     scale: float
 
     def copied(self) -> RecursiveState:
-        """Return the same in arrays of its own."""
+        """Return a copy of the state, whose arrays may be written into."""
         return replace(self, theta=self.theta.copy(), factor=self.factor.copy())
 
 

@@ -32,7 +32,7 @@ _IDLE = 120.0  # seconds
 
 @final
 class FitsBeside:
-    """Those of one server process."""
+    """Makes the fits of one server process's campaigns in the background."""
 
     def __init__(self, config: ServerConfig) -> None:
         self._config, self._closed = config, False
