@@ -15,7 +15,7 @@ from askone.learners.step_rules import DoG, Tail
 from askone.paper import command
 from askone.paper._base import Job
 from askone.paper._engine import execute
-from askone.paper._many_trials import Trial, as_device, errors
+from askone.paper._many_trials import StreamTrial, as_device, errors
 from askone.paper._synthetic import kernel_learner
 from askone.paper.figures.fig2_left import sine_trials
 from askone.paper.figures.fig2_right import class_trials
@@ -83,7 +83,7 @@ def test_devices_that_are_not_there_are_refused(device, tmp_path):
 
 def test_other_learners_are_refused():
     x = np.linspace(0, 1, 4)[:, None]
-    trials = [Trial(0, x, x, x, lambda z: 0.0)]
+    trials = [StreamTrial(0, x, x, x, lambda z: 0.0)]
     laplacian = KernelExpansion(Laplacian(0.2), Scaler.identity(1))
     for learner in (
         kernel_learner(1, "active", DoG(1.0), 0.2),

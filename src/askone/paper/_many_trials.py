@@ -48,7 +48,7 @@ _ROOM = 1 << 27  # kernel values held at a time
 
 @final
 @dataclass(frozen=True, eq=False)
-class Trial:
+class StreamTrial:
     """Rows to ask about with their hidden labels, and an error of predictions on the rows ``test``."""
 
     seed: int
@@ -68,7 +68,7 @@ def as_device(device: str) -> str:
     return device
 
 
-def errors(learner: Any, trials: Sequence[Trial], at: list[int], device: str | None = None) -> list[list[float]]:
+def errors(learner: Any, trials: Sequence[StreamTrial], at: list[int], device: str | None = None) -> list[list[float]]:
     """Return the errors of each trial at the checkpoints and the end; with a device all trials at once, on it."""
     if device is None:
         return [errors_at(at, learner, one.X, one.labels, one.seed, one.test, one.error) for one in trials]
@@ -84,11 +84,11 @@ def errors(learner: Any, trials: Sequence[Trial], at: list[int], device: str | N
     return found
 
 
-def _rows(trials: Sequence[Trial]) -> tuple[list[Array], list[Array]]:
+def _rows(trials: Sequence[StreamTrial]) -> tuple[list[Array], list[Array]]:
     return [trial.X for trial in trials], [trial.test for trial in trials]
 
 
-class _Asked(ABC):
+class _TrialQuestions(ABC):
     """The questions of all trials with their answers, as far as these are known beforehand."""
 
     outputs: int
@@ -104,10 +104,10 @@ class _Asked(ABC):
 
 
 @final
-class _Signs(_Asked):
+class _HalfSpaces(_TrialQuestions):
     """Half-spaces: G = g u, and the answer chooses g (see ``gradients.half_space``)."""
 
-    def __init__(self, learner: SGDLearner, gradient: WeakGradient, trials: Sequence[Trial], device: str) -> None:
+    def __init__(self, learner: SGDLearner, gradient: WeakGradient, trials: Sequence[StreamTrial], device: str) -> None:
         m, space = learner.space.m, learner.space
         parts: list[tuple[Array, ...]] = []
         for trial in trials:
@@ -136,10 +136,10 @@ class _Signs(_Asked):
 
 
 @final
-class _Sets(_Asked):
+class _PassiveSets(_TrialQuestions):
     """Sets that do not look at z: the infimum loss of the labels that the answer leaves (``Passive``)."""
 
-    def __init__(self, learner: Surrogate, strategy: Passive, trials: Sequence[Trial], device: str) -> None:
+    def __init__(self, learner: Surrogate, strategy: Passive, trials: Sequence[StreamTrial], device: str) -> None:
         self.origin, self.outputs, self.bound = strategy.origin, learner.space.m, strategy.bound(learner.space.m)
         self.left = _moved([_left(strategy, trial, learner.width) for trial in trials], device)
         self.embedding = _moved(strategy.space.embedding, device)
@@ -158,7 +158,7 @@ class _Sets(_Asked):
         return values + self.origin
 
 
-def _left(strategy: Passive, trial: Trial, width: int) -> Array:
+def _left(strategy: Passive, trial: StreamTrial, width: int) -> Array:
     """Return which labels each answer leaves, questions x labels."""
     uniforms = random_table.uniforms(trial.seed, 0, len(trial.X), width)
     left = np.empty((len(trial.X), strategy.space.size))
@@ -169,7 +169,7 @@ def _left(strategy: Passive, trial: Trial, width: int) -> Array:
     return left
 
 
-def _understood(learner: Any, trials: Sequence[Trial], device: str) -> tuple[KernelExpansion, _Asked]:
+def _understood(learner: Any, trials: Sequence[StreamTrial], device: str) -> tuple[KernelExpansion, _TrialQuestions]:
     """Return kernel and questions of a learner whose steps are those above."""
     if not isinstance(learner, SGDLearner | Surrogate):
         raise InvalidArgument("learner", "SGDLearner or Surrogate", type(learner).__name__)
@@ -179,13 +179,13 @@ def _understood(learner: Any, trials: Sequence[Trial], device: str) -> tuple[Ker
     if not isinstance(model, KernelExpansion) or not isinstance(model.kernel, Gaussian):
         raise incompatible("device", device, "a model that is no Gaussian kernel expansion", ["cpu"])
     if isinstance(learner, SGDLearner) and isinstance(learner.gradient, WeakGradient):
-        return model, _Signs(learner, learner.gradient, trials, device)
+        return model, _HalfSpaces(learner, learner.gradient, trials, device)
     if isinstance(learner, Surrogate) and isinstance(learner.strategy, Passive):
-        return model, _Sets(learner, learner.strategy, trials, device)
+        return model, _PassiveSets(learner, learner.strategy, trials, device)
     raise incompatible("device", device, "questions that are neither half-spaces nor passive sets", ["cpu"])
 
 
-def _steps(X: Tensor, bandwidth: float, asked: _Asked, steps: list[float]) -> Tensor:
+def _steps(X: Tensor, bandwidth: float, asked: _TrialQuestions, steps: list[float]) -> Tensor:
     """Return all v_i, trials x rows x m."""
     V = X.new_zeros((*X.shape[:2], asked.outputs))
     for first in range(0, X.shape[1], _BLOCK):

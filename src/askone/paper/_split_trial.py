@@ -28,7 +28,7 @@ from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import DoG, InverseSqrt
-from askone.paper._many_trials import Trial, errors
+from askone.paper._many_trials import StreamTrial, errors
 
 ACTIVE, PASSIVE, DESIGNED = "active", "passive", "designed"
 _READABLE = 3  # classes in one question: as the classifier asks
@@ -120,7 +120,7 @@ def _learner(family: str, gamma: float, model: KernelExpansion) -> Learner[Any]:
     return Surrogate(Designed(Classes(names, max_set_size=_READABLE), Squared()), model, DoG(1.0))
 
 
-def _trial(learner: Learner[Any], X: Array, y: Array, split: int) -> Trial:
+def _trial(learner: Learner[Any], X: Array, y: Array, split: int) -> StreamTrial:
     """Ask about the first two thirds of rows that are in their order, and measure on the others."""
     asked, classes = two_thirds(len(X)), Classes(tuple(range(10)))
     hidden = np.eye(10)[y[:asked]] if isinstance(learner, SGDLearner) else y[:asked]
@@ -128,4 +128,4 @@ def _trial(learner: Learner[Any], X: Array, y: Array, split: int) -> Trial:
     def error(scores: Array) -> float:
         return float(np.mean(classes.best(scores, _numbers(len(X))[asked:], split) != y[asked:]))
 
-    return Trial(split, X[:asked], hidden, X[asked:], error)
+    return StreamTrial(split, X[:asked], hidden, X[asked:], error)

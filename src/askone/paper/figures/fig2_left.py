@@ -9,7 +9,7 @@ import numpy as np
 
 from askone._common.types import Array
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
-from askone.paper._many_trials import Trial, errors
+from askone.paper._many_trials import StreamTrial, errors
 from askone.paper._plots import COLOURS, Figure, band, panels
 from askone.paper._rates import Rate, rate
 from askone.paper._synthetic import kernel_learner, sine, uniform_rows
@@ -30,7 +30,7 @@ def sine_trials(
         return float(np.abs(predicted - sine(grid)).mean())
 
     streams = {seed: uniform_rows(seed, questions) for seed in seeds}
-    return errors(learner, [Trial(seed, X, sine(X), grid, error) for seed, X in streams.items()], at, device)
+    return errors(learner, [StreamTrial(seed, X, sine(X), grid, error) for seed, X in streams.items()], at, device)
 
 
 @final

@@ -20,7 +20,7 @@ from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import InverseSqrt
 from askone.paper._base import FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
-from askone.paper._many_trials import Trial, errors
+from askone.paper._many_trials import StreamTrial, errors
 from askone.paper._plots import COLOURS, Figure, band, panels
 from askone.paper._rates import EXPONENTIAL, POWER, Rate, rate
 from askone.paper._synthetic import class_draws, class_grid, class_probabilities, class_rows, kernel_learner
@@ -74,7 +74,7 @@ def class_trials(
         X = class_rows(seed, questions, gap)
         y = moved[class_draws(seed, X, classes)]
         labels = y if strategy == "infimum" else np.eye(classes)[y]
-        trials.append(Trial(seed, X, labels, grid, lambda z: excess_risk(z, p)))
+        trials.append(StreamTrial(seed, X, labels, grid, lambda z: excess_risk(z, p)))
     return errors(_learner(strategy, classes, gamma), trials, at, device)
 
 
