@@ -104,7 +104,7 @@ class _TrialQuestions(ABC):
 
 
 @final
-class _HalfSpaces(_TrialQuestions):
+class _SignQuestions(_TrialQuestions):
     """Half-spaces: G = g u, and the answer chooses g (see ``gradients.half_space``)."""
 
     def __init__(self, learner: SGDLearner, gradient: WeakGradient, trials: Sequence[StreamTrial], device: str) -> None:
@@ -136,7 +136,7 @@ class _HalfSpaces(_TrialQuestions):
 
 
 @final
-class _PassiveSets(_TrialQuestions):
+class _SetQuestions(_TrialQuestions):
     """Sets that do not look at z: the infimum loss of the labels that the answer leaves (``Passive``)."""
 
     def __init__(self, learner: Surrogate, strategy: Passive, trials: Sequence[StreamTrial], device: str) -> None:
@@ -179,9 +179,9 @@ def _understood(learner: Any, trials: Sequence[StreamTrial], device: str) -> tup
     if not isinstance(model, KernelExpansion) or not isinstance(model.kernel, Gaussian):
         raise incompatible("device", device, "a model that is no Gaussian kernel expansion", ["cpu"])
     if isinstance(learner, SGDLearner) and isinstance(learner.gradient, WeakGradient):
-        return model, _HalfSpaces(learner, learner.gradient, trials, device)
+        return model, _SignQuestions(learner, learner.gradient, trials, device)
     if isinstance(learner, Surrogate) and isinstance(learner.strategy, Passive):
-        return model, _PassiveSets(learner, learner.strategy, trials, device)
+        return model, _SetQuestions(learner, learner.strategy, trials, device)
     raise incompatible("device", device, "questions that are neither half-spaces nor passive sets", ["cpu"])
 
 
