@@ -26,6 +26,7 @@ from typing import Any
 import lightgbm
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from page import grid, machine, taken_with
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -177,26 +178,31 @@ def logistic(X: Array, y: Array, X_test: Array) -> list[Array]:
     return [np.asarray(one.fit(X, y).predict(X_test)) for one in grid]
 
 
-def measured(seeds: int, quick: bool) -> dict[str, dict[str, list[float]]]:
+def measured(seeds: int, quick: bool, jobs: int) -> dict[str, dict[str, list[float]]]:
     found: dict[str, dict[str, list[float]]] = {}
-    for seed in range(seeds):
-        for name, bits, X, y, X_test, y_test, ends, labelled in tasks(seed, quick):
-
-            def error(said: Array, truth: Array = y_test, numbers: bool = ends is not None) -> float:
-                return float(np.abs(said - truth).mean() if numbers else (said != truth).mean())
-
-            row = found.setdefault(f"{name} | {bits}", {})
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of scikit-learn's solvers
-                alone, _ = timed(estimator(ends, seed, True), X, y)
-                model, cost = timed(estimator(ends, seed, False), X, y)
-                values = {"alone": error(alone.predict(X_test)), "default": error(model.predict(X_test)),
-                          "labels": min(map(error, labelled())), "ms": cost}  # fmt: skip
+    for rows in Parallel(n_jobs=jobs)(delayed(of_seed)(seed, quick) for seed in range(seeds)):
+        for name, values in rows.items():
             for key, value in values.items():
-                row.setdefault(key, []).append(value)
-            print(
-                f"seed {seed}: {name}, {bits} bits: " + ", ".join(f"{k} {v:.3f}" for k, v in values.items()), flush=True
-            )
+                found.setdefault(name, {}).setdefault(key, []).append(value)
+    return found
+
+
+def of_seed(seed: int, quick: bool) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for name, bits, X, y, X_test, y_test, ends, labelled in tasks(seed, quick):
+
+        def error(said: Array, truth: Array = y_test, numbers: bool = ends is not None) -> float:
+            return float(np.abs(said - truth).mean() if numbers else (said != truth).mean())
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of scikit-learn's solvers
+            alone, _ = timed(estimator(ends, seed, True), X, y)
+            model, cost = timed(estimator(ends, seed, False), X, y)
+            values = {"alone": error(alone.predict(X_test)), "default": error(model.predict(X_test)),
+                      "labels": min(map(error, labelled())), "ms": cost}  # fmt: skip
+        found[f"{name} | {bits}"] = values
+        said = ", ".join(f"{key} {value:.3f}" for key, value in values.items())
+        print(f"seed {seed}: {name}, {bits} bits: {said}", flush=True)
     return found
 
 
@@ -226,10 +232,11 @@ script. Milliseconds are of processor time, fits included.
 def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3, help="simulations and splits (default: 3)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, each a seed at a time (default: 1)")
     parser.add_argument("--quick", action="store_true", help="small tables, one seed; print only")
     chosen = parser.parse_args(given)
     seeds, of = 1 if chosen.quick else chosen.seeds, machine()
-    results = measured(seeds, chosen.quick)
+    results = measured(seeds, chosen.quick, chosen.jobs)
     text = page(results, seeds, of)
     print(text)
     if not chosen.quick:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from page import machine, taken_with
 from rich.progress import track
@@ -172,26 +173,32 @@ def shortened(tasks: Callable[[int], dict[str, Rows]]) -> Callable[[int], dict[s
     return few
 
 
-def measured(tasks: Any, row: Any, seeds: int, what: str) -> dict[str, dict[str, list[float]]]:
+def measured(tasks: Any, row: Any, seeds: int, what: str, jobs: int) -> dict[str, dict[str, list[float]]]:
+    each = [(name, data, seed) for seed in range(seeds) for name, data in tasks(seed).items()]
+    rows = Parallel(n_jobs=jobs, return_as="generator")(delayed(quietly)(row, data, seed) for _, data, seed in each)
     found: dict[str, dict[str, list[float]]] = {}
-    for seed in range(seeds):
-        for name, data in track(list(tasks(seed).items()), f"{what}, seed {seed}"):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of scikit-learn's solvers
-                for key, value in row(data, seed).items():
-                    found.setdefault(name, {}).setdefault(key, []).append(value)
+    for (name, _, _), values in track(zip(each, rows, strict=True), what, total=len(each)):
+        for key, value in values.items():
+            found.setdefault(name, {}).setdefault(key, []).append(value)
     return found
+
+
+def quietly(row: Callable[[Rows, int], dict[str, float]], data: Rows, seed: int) -> dict[str, float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of scikit-learn's solvers
+        return row(data, seed)
 
 
 def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3, help="simulations and splits (default: 3)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
     parser.add_argument("--quick", action="store_true", help="a few short tasks, one seed; print only")
     chosen = parser.parse_args(given)
     quick, seeds = chosen.quick, 1 if chosen.quick else chosen.seeds
     regression, classification = (shortened(numbers), shortened(classes)) if quick else (numbers, classes)
-    results = {"numbers": measured(regression, numbers_row, seeds, "numbers"),
-               "classes": measured(classification, classes_row, seeds, "classes")}  # fmt: skip
+    results = {"numbers": measured(regression, numbers_row, seeds, "numbers", chosen.jobs),
+               "classes": measured(classification, classes_row, seeds, "classes", chosen.jobs)}  # fmt: skip
     of = machine()
     text = "\n\n".join([
         "# Data that nothing was tuned on",
