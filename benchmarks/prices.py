@@ -200,7 +200,8 @@ simulated for this page alone: how often to explore was chosen on seven others.
 
 What it assumes: values scatter about what is predicted as a normal law does, near the prices that are offered.  Where
 they have two peaks (*guests*) that is wrong; and whoever buys at one price and not at another, on another day, is not
-modelled at all.
+modelled at all.  The chance that a price is paid is told of the price that looks best by the same answers: on average
+it is a little too high, and so is what the two promise together, more so where values are not normal.
 """
 
 

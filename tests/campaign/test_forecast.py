@@ -90,6 +90,14 @@ def test_costs(table):
     assert forecast(settings, table, 1).points[-1][0] == 1
 
 
+@pytest.mark.parametrize("per_row", [1, 3])
+def test_rows_give_as_many_answers_as_they_have_questions(table, per_row):
+    """A campaign without a budget ends when each of 300 rows was asked about so often."""
+    ask = AskSettings(price=1.0, per_row=per_row, exam_share=0.0)
+    found = forecast(Settings("A", Numbers(0, 1), RowSettings(learn=("x",)), ask=ask), table, 5000)
+    assert (found.answers, found.cost.price, found.points[-1][0]) == (300 * per_row, 300.0 * per_row, 300 * per_row)
+
+
 def test_majorities():
     assert _wrong_together(0.1, 1) == pytest.approx(0.1)
     assert _wrong_together(0.1, 2) == pytest.approx(0.1)  # a tie is broken by lot

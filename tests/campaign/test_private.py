@@ -200,7 +200,7 @@ def test_neither_seconds_nor_the_time_between_entries_are_kept(store):
 def test_slips_are_found_beside_flips():
     """200 of 1000 pairs of answers that were flipped with .1 differ where slips are .011: 2 E (1 - E) at E = .109."""
     pi = 0.1
-    found = slip_rate(Evidence(0, 0, 1000, 194), flip=pi)
+    found = slip_rate(Evidence(splits=[(1, 1)] * 194 + [(2, 0)] * 806), flip=pi)
     assert found.low <= 0.109 <= found.high
     assert found.least >= pi
     assert slip_rate(Evidence(), flip=0.3).least == 0.3

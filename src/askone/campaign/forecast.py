@@ -161,11 +161,11 @@ def _right(people: Sequence[Person]) -> tuple[float, float]:
 
 
 def _most_answers(settings: Settings, table: Table, people: int) -> int:
-    """Return how many answers the rows give: one is asked once, of so many, and not if its label is known."""
+    """Return how many answers the rows give: each question of a row goes to so many, and none where it is known."""
     ask, gold = settings.ask, settings.rows.gold
     cells = [] if gold is None else [row.get(gold) for row in table.sample]
     known = sum(cell is not None and bool(str(cell).strip()) for cell in cells) / max(len(cells), 1)
-    return max(1, int(round(table.rows * (1 - known)) * people / (1 - ask.gold_share)))
+    return max(1, int(round(table.rows * (1 - known)) * ask.per_row * people / (1 - ask.gold_share)))
 
 
 def _in_numbers(rows: Array, layout: RowLayout) -> Array:

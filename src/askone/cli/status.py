@@ -111,8 +111,10 @@ def _words(campaign: campaigns.Campaign) -> Iterator[str]:
         target = "" if curve["target"] is None else f"; the target is {_target(campaign, curve['target'])}"
         in_order = campaign.settings.ask.order == "file"
         where = "rows drawn from all so far; rows still to come may differ" if in_order else "all rows"
-        yield f"Error: {value} ({low} to {high} in 95 of 100 cases), measured on {where}{target}."
-    most = min(told["budget"] or math.inf, rows * campaign.settings.ask.people or math.inf)
+        other = curve["measure"] != campaign.settings.labels.measure
+        by = f" It is by the {curve['measure']}." if other else ""
+        yield f"Error: {value} ({low} to {high} in 95 of 100 cases), measured on {where}{target}.{by}"
+    most = min(told["budget"] or math.inf, told["progress_rows"]["rows"] * campaign.settings.ask.people or math.inf)
     ahead = [] if found["forecast"] is None else [point for point in found["forecast"]["points"] if point[0] <= most]
     if ahead:
         count, _, value, _ = ahead[-1]

@@ -179,8 +179,9 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     def best_price(self, X: ArrayLike, return_chance: bool = False) -> Any:
         """Return the price that should earn most at each row, where labels are what an offer is worth to people.
 
-        ``return_chance`` adds the chance that it is paid: their product is what an offer should earn.  For the same
-        learners as ``threshold``; ``Filters(goal="revenue")`` asks at such prices.
+        ``return_chance`` adds the chance that it is paid: their product is what an offer should earn, a little too
+        much on average, as it is told of the price that looks best.  For the same learners as ``threshold``;
+        ``Filters(goal="revenue")`` asks at such prices.
 
         >>> shop = OneBitRegressor(0, 100, learner=Filters(goal="revenue"), random_state=0).start([[0.0], [1.0]])
         >>> offer = shop.ask([0.5])

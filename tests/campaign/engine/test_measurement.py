@@ -15,6 +15,7 @@ from askone.campaign.kinds.classes import ClassNames
 from askone.campaign.kinds.number import Numbers
 from askone.campaign.kinds.number_exam import Piece, drawn, laplace, number_exam, usual_error
 from askone.campaign.kinds.order import Items
+from askone.errors import InvalidArgument
 from askone.labels.number import Real
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
@@ -173,6 +174,25 @@ def test_attributes_are_asked_where_they_alone_may_be():
         assert found.question.title == title
         assert found.score[right] == 1.0
         assert found.score[not right] == 0.0
+
+
+def test_attributes_that_are_right_are_not_called_classes():
+    """Of 8 classes that three attributes tell apart, one predicted for all is right in 1/8, its attributes in 1/2."""
+    names = tuple(f"{n:03b}" for n in range(8))
+    attributes = tuple((f"bit {k}", tuple(name for name in names if name[k] == "1")) for k in range(3))
+    labels = ClassNames(names, attributes)
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    model = OneBitClassifier(names, attributes=dict(attributes), random_state=0)
+    learner, state = taught(model, rows, "000", 40)
+    scores = []
+    for k in range(3):
+        found = labels.exam(learner, state, rows[0], np.array([(k + 0.5) / 3, 0.5, 0.5]))
+        scores += [found.score[found.question.answer(name)] for name in names]
+    assert np.mean(scores) == 0.5
+    assert labels.exam_measure == "share of attributes right"
+    assert ClassNames(names).exam_measure == labels.measure == "share right"
+    with pytest.raises(InvalidArgument, match="not of classes"):
+        labels.estimate("accuracy", ["000"] * 40, [])
 
 
 def test_pairs_agree_with_the_order_as_often_as_tau_says():

@@ -88,15 +88,21 @@ def test_a_far_quantile_is_reached(law):
 
 
 def test_a_forecast_interval_holds_the_noise_of_labels():
-    """Not asked about, and so of normal labels only: at least as many as it says, up to a few in a hundred."""
-    rng = np.random.default_rng(0)
-    X, y = sample("normal", 800, rng)
-    model = askone.OneBitRegressor(-3, 4, learner=Filters(n_components=25), random_state=0).fit(X, y)
-    X, y = sample("normal", 500, rng)
-    ends = abilities.interval(model.stream_.learner, model.stream_.state, X, 0.9)
-    assert 0.75 < np.mean((ends[0][:, 0] <= y) & (y <= ends[1][:, 0])) < 0.99
-    deviation = model.predict(X, return_std=True)[1]
-    assert (ends[1] - ends[0] > 2 * deviation[:, None]).all()
+    """Not asked about, and so of normal labels only, and where the noise was met: the median of ten runs.
+
+    A run holds .87 with a deviation of .02, other than one in ten that took the noise for less.
+    """
+    shares = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = sample("normal", 800, rng)
+        model = askone.OneBitRegressor(-3, 4, learner=Filters(n_components=25), random_state=seed).fit(X, y)
+        X, y = sample("normal", 2000, rng)
+        ends = abilities.interval(model.stream_.learner, model.stream_.state, X, 0.9)
+        shares.append(np.mean((ends[0][:, 0] <= y) & (y <= ends[1][:, 0])))
+        deviation = model.predict(X, return_std=True)[1]
+        assert (ends[1] - ends[0] > 2 * deviation[:, None]).all()
+    assert abs(np.median(shares) - 0.9) < 0.05
 
 
 def test_one_filter_holds_what_it_says_on_average():
@@ -207,7 +213,8 @@ def test_no_range_is_needed():
     model = askone.OneBitRegressor(interval=0.8, learner=Filters(n_components=20), random_state=0).fit(X, 1e4 + 1e3 * y)
     X, y = sample("normal", 2000, rng)
     low, high = model.predict_interval(X)
-    assert abs(np.mean((low <= 1e4 + 1e3 * y) & (1e4 + 1e3 * y <= high)) - 0.8) < 2 * 0.085
+    # The share held by a run has a deviation of .02 (eight other seeds).
+    assert abs(np.mean((low <= 1e4 + 1e3 * y) & (1e4 + 1e3 * y <= high)) - 0.8) < 3 * 0.02
 
 
 @pytest.mark.parametrize("slope", [-4.0, -1.0, 0.3, 2.0, 5.0])

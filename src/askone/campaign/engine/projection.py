@@ -6,7 +6,6 @@ whoever reads the same log has the same projection, and after as many lessons th
 
 from __future__ import annotations
 
-import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
@@ -473,7 +472,7 @@ class Projection:
         """How often an answer is wrong, as far as is known by now."""
         people = [person for who, person in self.people.items() if who not in self.excluded]
         # Second opinions are asked where the first ones are in doubt: these differ more often than others.
-        agreement = [self._agreed(number) for number in self.several - self.reasked.keys()]
+        splits = [self._split(number) for number in self.several - self.reasked.keys()]
         gold, right = (sum(getattr(person, name) for person in people) for name in ("gold_asked", "gold_right"))
         ruled = [
             one.answer == self.asked[number].truth
@@ -482,17 +481,16 @@ class Projection:
             if one.who not in self.excluded
         ]  # what managers decide is doubtful more often than other questions: it would make everybody look worse
         gold, right = gold - len(ruled), right - sum(ruled)
-        pairs = sum(of for _, of in agreement)
-        evidence = Evidence(gold, gold - right, pairs, pairs - sum(alike for alike, _ in agreement))
+        evidence = Evidence(gold, gold - right, [split for split in splits if sum(split) > 1])
         checks = [(self.asked[number].chance, self.asked[number].given) for number in self.checks]
         said = [(p, one.answer) for p, given in checks if p for one in given if one.who not in self.excluded]
         return slip_rate(evidence, said, self.flip)
 
-    def _agreed(self, number: int) -> tuple[int, int]:
-        """Of the pairs of answers to a question by people who count: how many are alike, of how many."""
+    def _split(self, number: int) -> tuple[int, int]:
+        """Return how many of those who count said yes to a question, and no."""
         said = [given.answer for given in self.asked[number].given if given.who not in self.excluded]
-        yes, no = sum(said), len(said) - sum(said)
-        return math.comb(yes, 2) + math.comb(no, 2), math.comb(len(said), 2)
+        yes = sum(said)
+        return yes, len(said) - yes
 
     def agreement(self) -> dict[str, tuple[int, int]]:
         """Of each person's answers to questions that others answered too: how often they agree, of how many."""

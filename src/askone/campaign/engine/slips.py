@@ -1,7 +1,8 @@
 """How often answers are wrong: one rate for everybody, from what other answers than exams say.
 
 - gold: an answer about a known label is wrong with the probability e;
-- overlap: two answers to one question differ with the probability 2 e (1 - e);
+- overlap: of m answers to one question, j say one thing and m - j the other with a probability in proportion to
+  e^j (1 - e)^(m - j) + e^(m - j) (1 - e)^j, whichever is true; two differ with the probability 2 e (1 - e);
 - checks: questions whose answer the model is all but sure of (``Kind.sure_question``): with p its chance of a yes, the
   answer is yes with the probability e + (1 - 2 e) p.
 
@@ -12,6 +13,7 @@ are flipped after that with a probability pi that is known: they are wrong with 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple, final
@@ -59,12 +61,11 @@ NONE = Slips()
 
 @final
 class Evidence(NamedTuple):
-    """Answers to gold questions, of which some were wrong; pairs of answers to one question, of which some differ."""
+    """Answers to gold questions, of which some were wrong; how many said yes and no to each question with several."""
 
     gold: int = 0
     wrong: int = 0
-    pairs: int = 0
-    differ: int = 0
+    splits: Sequence[tuple[int, int]] = ()
 
 
 def slip_rate(evidence: Evidence, chances: Sequence[tuple[float, bool]] = (), flip: float = 0.0) -> Slips:
@@ -76,7 +77,7 @@ def slip_rate(evidence: Evidence, chances: Sequence[tuple[float, bool]] = (), fl
     [0.05, 0.01, 0.15]
     """
     wrong = flip + (1 - 2 * flip) * _GRID
-    proved = _log(wrong, evidence.wrong, evidence.gold) + _log(2 * wrong * (1 - wrong), evidence.differ, evidence.pairs)
+    proved = _log(wrong, evidence.wrong, evidence.gold) + _log_of_splits(wrong, evidence.splits)
     seen = proved + np.log(_prior())
     if chances:
         p, bits = np.array(chances).T
@@ -85,7 +86,7 @@ def slip_rate(evidence: Evidence, chances: Sequence[tuple[float, bool]] = (), fl
     weights = _normalised(seen)
     mean = float(weights @ wrong)
     low, high = (_quantile(wrong, weights, level) for level in (_LEVEL, 1 - _LEVEL))
-    least = _quantile(wrong, _normalised(proved), _CERTAIN) if evidence.gold + evidence.pairs else flip
+    least = _quantile(wrong, _normalised(proved), _CERTAIN) if evidence.gold or evidence.splits else flip
     return Slips(mean, min(low, mean), max(high, mean), least)
 
 
@@ -105,6 +106,15 @@ def _log(rate: Array, hits: int, of: int) -> Array:
         return np.asarray(
             (hits * np.log(rate) if hits else 0.0) + ((of - hits) * np.log1p(-rate) if of > hits else 0.0)
         )
+
+
+def _log_of_splits(rate: Array, splits: Sequence[tuple[int, int]]) -> Array:
+    """Return the log likelihood of a rate; pairs of m answers would be m - 1 times as many as they tell."""
+    found = np.zeros(len(rate))
+    with np.errstate(divide="ignore"):
+        for (few, many), questions in Counter((min(split), max(split)) for split in splits).items():
+            found += questions * np.log(rate**few * (1 - rate) ** many + rate**many * (1 - rate) ** few)
+    return found
 
 
 def _normalised(logs: Array) -> Array:

@@ -144,7 +144,7 @@ class Kind(ABC):
     tuned: ClassVar[tuple[str, ...]] = ()
     """Settings of the learner that not every kind has: "loss", "interval", "guess", "lapse"."""
     measure: ClassVar[str]
-    """What the mean score of exams is."""
+    """How good or bad predictions are, in words."""
     is_share: ClassVar[bool] = True
     """Whether that lies between 0 and 1, and more is better."""
     view_kind: ClassVar[str]
@@ -259,6 +259,11 @@ class Kind(ABC):
     def has_error(self) -> bool:
         """Whether exams measure how wrong predictions are."""
         return True
+
+    @property
+    def exam_measure(self) -> str:
+        """What the mean score of exams is: mostly how good predictions are."""
+        return self.measure
 
     @property
     def has_bags(self) -> bool:

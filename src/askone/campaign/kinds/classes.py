@@ -28,6 +28,7 @@ from askone.campaign.kinds.base import (
 )
 from askone.campaign.kinds.consistency import Said, by_classes
 from askone.campaign.settings.section import Attributes, Names, about, section
+from askone.errors import InvalidArgument
 from askone.labels.classes import Classes, FiniteSpace
 from askone.learners.abilities import probabilities
 from askone.learners.base import Learner
@@ -36,6 +37,7 @@ from askone.questions.subset import Subset
 from askone.session.bags import EARLY, ChosenBag, Pace, best_of_class
 
 if TYPE_CHECKING:
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators import classifier
@@ -167,6 +169,19 @@ class ClassNames(Kind):
             return None
         bag, place = found
         return bag, Subset((space.names[place],), wording=space.wording, learnt=learner.count(state))
+
+    @property
+    def exam_measure(self) -> str:
+        """The share of classes, or, where these alone are asked about, that of attributes: more of them are right."""
+        return self.measure if self.attributes is None else "share of attributes right"
+
+    def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
+        if self.attributes is not None:
+            allowed = (
+                "asked where labels.attributes is left out: exams tell how many of these are right, not of classes"
+            )
+            raise InvalidArgument("what", allowed, repr(what)[:60])
+        return super().estimate(what, predicted, exams)
 
     @property
     def has_bags(self) -> bool:

@@ -120,7 +120,7 @@ def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
     ahead = continued(found, labels.is_share)
     slips = projection.slips
     learning = {
-        "measure": labels.measure,
+        "measure": labels.exam_measure,
         "unit": labels.error_unit,
         "points": plain,
         "latest": plain[-1] if plain else None,

@@ -149,4 +149,6 @@ def _ends(sides: Array) -> Array:
     """Return the ends that hold 95 % of each distribution over the grid's cells."""
     below, last = np.cumsum(sides, axis=-1), len(_GRID) - 1
     low, high = ((below < tail).sum(axis=-1) for tail in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2))
-    return np.stack([_EDGES[low, 0], _EDGES[np.minimum(high, last), 1]], axis=-1)
+    high = np.minimum(high, last)
+    # The cells at the ends stand for all beyond: there are people who never err, and some who always say the same.
+    return np.stack([np.where(low == 0, 0.0, _EDGES[low, 0]), np.where(high == last, 1.0, _EDGES[high, 1])], axis=-1)
