@@ -65,6 +65,23 @@ def test_estimates_of_the_whole_table(here, capsys):
         assert message in capsys.readouterr().err
 
 
+def test_other_models_are_compared_by_the_answers(here, capsys):
+    make("--name", "bikes", "--set", "ask.gold_share=0")
+    ask("compare", "bikes")
+    assert "There are too few answers to compare models: 0 of 30." in capsys.readouterr().out
+    answered(36)
+    ask("compare", "bikes")
+    out = capsys.readouterr().out
+    assert re.search(r"Linear.*bits per answer.*±.*±.*36", out)
+    assert "No other model" in out or "would have forecast better" in out
+    ask("compare", "bikes", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] in out
+    own, line = told["models"][0], next(one for one in told["models"] if one["name"] == "Linear")
+    assert (own["name"], own["answers"], own["difference"]) == ("This campaign's model", 36, 0.0)
+    assert line["difference"] == pytest.approx(line["value"] - own["value"])
+
+
 # -- making ---------------------------------------------------------------------------------------
 
 
@@ -346,6 +363,7 @@ def test_a_stop_is_clean(command, capsys, monkeypatch):
     needed = {
         "simulate": ["f"],
         "estimate": ["c", "mean"],
+        "compare": ["c"],
         "predict": ["m", "t", "--out", "o.csv"],
         "export": ["c"],
         "decide": ["c"],

@@ -66,6 +66,8 @@ class Desk:
             return 200, self.serving()
         if path.endswith("/predictions"):
             return 200, [{"key": key, "prediction": 1.0} for key in query["keys"][0].split(",")]
+        if path.endswith("/comparison"):
+            return 200, {"answers": 40, "models": [], "verdict": "None is better."}
         if path.endswith("/uploads"):
             return 200, {"upload": f"u-{len(body)}"}
         if path == "/api/v1/campaigns" and method == "POST":
@@ -263,6 +265,7 @@ def test_undo_and_the_rest(client, desk, tmp_path):
     client.tell(client.ask(), True)
     assert client.undo().number == 0
     assert client.predict(["a", 7]) == [{"key": "a", "prediction": 1.0}, {"key": "7", "prediction": 1.0}]
+    assert client.compare()["verdict"] == "None is better."
     assert client.exclude("ann/b") == 4
     assert desk.arrived[-1][1] == f"{BASE}/people/ann%2Fb/exclude"
     rows = tmp_path / "rows.csv"

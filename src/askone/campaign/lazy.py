@@ -12,13 +12,14 @@ from askone._common.lazy_import import lazy_import
 if TYPE_CHECKING:
     from askone.campaign import campaign, create, forecast
     from askone.campaign.engine import packed_model
-    from askone.campaign.output import backup, export, label_studio, model_file, scoring
+    from askone.campaign.output import backup, comparison, export, label_studio, model_file, scoring
     from askone.campaign.tables import open as tables
 else:
     campaign = lazy_import("askone.campaign.campaign")
     create = lazy_import("askone.campaign.create")
     forecast = lazy_import("askone.campaign.forecast")
     backup = lazy_import("askone.campaign.output.backup")
+    comparison = lazy_import("askone.campaign.output.comparison")
     export = lazy_import("askone.campaign.output.export")
     label_studio = lazy_import("askone.campaign.output.label_studio")
     model_file = lazy_import("askone.campaign.output.model_file")
@@ -27,6 +28,6 @@ else:
     tables = lazy_import("askone.campaign.tables.open")
 
 __all__ = [
-    "backup", "campaign", "create", "export", "forecast", "label_studio", "model_file", "packed_model", "scoring",
-    "tables",
+    "backup", "campaign", "comparison", "create", "export", "forecast", "label_studio", "model_file", "packed_model",
+    "scoring", "tables",
 ]  # fmt: skip

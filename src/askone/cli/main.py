@@ -26,7 +26,10 @@ else:
     strategies = lazy_import("askone.paper.strategies")
 
 CAMPAIGNS = {
-    **{name: name for name in ("new", "simulate", "serve", "status", "estimate", "export", "predict", "users")},
+    **{
+        name: name
+        for name in ("new", "simulate", "serve", "status", "estimate", "compare", "export", "predict", "users")
+    },
     "demo": "demo.run",
     "compile": "compile",
     **dict.fromkeys(("delete", "pause", "resume", "invite", "people"), "manage"),

@@ -230,6 +230,13 @@ class Client:
         params = {"what": what} if by is None else {"what": what, "by": by}
         return list(self._json("GET", self._path("estimate"), params=params)["estimates"])
 
+    def compare(self, seconds: float = 600.0) -> Record:
+        """Return what other models would have made of the answers: the ``models``, and a ``verdict`` in a sentence.
+
+        The first time, and when the answers have grown by a fifth, that takes a while; it is waited for so long.
+        """
+        return dict(self._json("GET", self._path("comparison"), again=False, timeout=seconds))
+
     def export(self, what: str, path: str | Path, form: str | None = None) -> Path:
         """Write the answers, predictions, model, log or backup into a file, which appears whole or not at all.
 
@@ -352,13 +359,17 @@ class Client:
         params: Mapping[str, str] | None = None,
         patience: float | None = None,
         again: bool = True,
+        timeout: float | None = None,
     ) -> Any:
         """Send a request and return its answer; without ``again`` it is repeated only if it cannot have arrived."""
         content = None if body is None else json.dumps(body, allow_nan=False)
         headers = {} if body is None else {"Content-Type": "application/json"}
         longest = self._patience if patience is None else patience
+        limit = self._http.timeout if timeout is None else timeout
         return self._sent(
-            lambda: self._http.request(method, path, content=content, params=params, headers=headers), longest, again
+            lambda: self._http.request(method, path, content=content, params=params, headers=headers, timeout=limit),
+            longest,
+            again,
         ).json()
 
     def _sent(self, send: Any, patience: float, again: bool = True) -> httpx.Response:

@@ -7,10 +7,10 @@ No model is judged by a label.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from sklearn.base import clone
@@ -26,7 +26,8 @@ from askone.labels.ranking import Ranking
 from askone.learners.abilities import AsksAgain, Forecasts, able, is_local, space_at
 from askone.learners.base import Learner
 from askone.learners.exams import exam, exam_width, scores, tells_risk
-from askone.session.checkpoints import Example, Fold, due_fit
+from askone.questions.base import Question
+from askone.session.checkpoints import Example, Fold, Visit, due_fit
 from askone.session.log import Answered, Asked, Event, Fits, Skipped
 from askone.session.oracle import Oracle
 from askone.session.replay import Rows, as_table, lessons, stacked, teach
@@ -72,6 +73,22 @@ def refit(
     return teach(Stream(learner, seed=seed, resample=isinstance(learner, AsksAgain)), rows, log, own, fits)
 
 
+def _everybody(_: Learner[Any]) -> bool:
+    return True
+
+
+@final
+class Step(NamedTuple):
+    """What a log teaches next, and the question to whose answer forecasts are held before that; None: none are.
+
+    Those learn from it of whom ``teaches`` says so.
+    """
+
+    lesson: Example | Visit
+    asked: Question | None
+    teaches: Callable[[Learner[Any]], bool] = _everybody
+
+
 @final
 @dataclass(frozen=True)
 class Judged:
@@ -111,12 +128,15 @@ class Comparison:
     @cached_property
     def table(self) -> list[Judged]:
         """All candidates, the best first; differences are paired, answer by answer."""
-        ahead = self.losses[self.best]
-        judged = [
-            Judged(name, *_mean(loss), *_mean(loss - ahead), float(self.hits[name].mean()))
+        lines = [
+            Judged(name, *_mean(loss), *self.behind(name, self.best), float(self.hits[name].mean()))
             for name, loss in self.losses.items()
         ]
-        return sorted(judged, key=lambda one: one.bits)
+        return sorted(lines, key=lambda one: one.bits)
+
+    def behind(self, name: str, other: str) -> tuple[float, float]:
+        """Return by how much the loss of one is above that of another, and its standard error, paired."""
+        return _mean(self.losses[name] - self.losses[other])
 
     def curve(self, name: str) -> tuple[Array, Array]:
         """Return mean loss in bits, and accuracy of the forecasts, over the first 1, 2, ... answers."""
@@ -166,15 +186,40 @@ def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any], *, 
         raise InvalidArgument("candidates", "a dictionary of learners or estimators by name", candidates)
     table, events = as_table(rows), list(log)
     begun = {name: _begun(name, candidate, table) for name, candidate in candidates.items()}
-    steps = list(lessons(table, events))
-    if not any(isinstance(step, Example) for step in steps):
+    steps = [Step(one, one.question if isinstance(one, Example) else None) for one in lessons(table, events)]
+    if not any(step.asked is not None for step in steps):
         raise InvalidArgument("log", "one with at least one answer", f"{len(events)} events")
-    if not all(able(learner, Forecasts) for learner, _ in begun.values()):
-        return _by_risk(begun, steps, loss)
-    if loss is not None:
-        raise InvalidArgument("loss", "None: all candidates forecast, and are judged by that", loss)
-    judged = {name: _forecast(learner, steps) for name, (learner, _) in begun.items()}  # type: ignore[arg-type]
-    return Comparison({name: one[0] for name, one in judged.items()}, {name: one[1] for name, one in judged.items()})
+    if forecast(begun):
+        if loss is not None:
+            raise InvalidArgument("loss", "None: all candidates forecast, and are judged by that", loss)
+        return judged(begun, steps)
+    for name, (learner, state) in begun.items():
+        if state is None and is_local(learner):
+            allowed = (
+                "one that has learnt, forecasts, or learns from any question (exams judge it, and do not teach it)"
+            )
+            raise InvalidArgument(f"candidates[{name!r}]", allowed, type(learner).__name__)
+    return judged(begun, steps, loss)
+
+
+Begun = Mapping[str, tuple[Learner[Any], Any]]
+"""Learners by name, each with its state if it has learnt and is judged as it is, or None."""
+
+
+def forecast(begun: Begun) -> bool:
+    """Return whether all of these forecast, so that they are judged by bits per answer."""
+    return all(able(learner, Forecasts) for learner, _ in begun.values())
+
+
+def judged(begun: Begun, steps: Sequence[Step], loss: Loss | None = None, surest: float = _SUREST) -> Comparison:
+    """Return what ``compare`` does, of learners that have been made and of lessons that have been read.
+
+    Forecasts that were wrong are taken for no surer than ``surest``.
+    """
+    if not forecast(begun):
+        return _by_risk(begun, steps, loss or Median())
+    found = {name: _forecast(learner, steps, surest) for name, (learner, _) in begun.items()}  # type: ignore[arg-type]
+    return Comparison({name: one[0] for name, one in found.items()}, {name: one[1] for name, one in found.items()})
 
 
 def examine(
@@ -219,36 +264,31 @@ def _begun(name: str, candidate: Any, rows: Any) -> tuple[Learner[Any], Any]:
     return learner, state
 
 
-def _by_risk(begun: dict[str, tuple[Learner[Any], Any]], steps: list[Any], loss: Loss | None) -> Comparison:
-    exams = [isinstance(step, Example) and tells_risk(step.question) for step in steps]
-    for name, (learner, state) in begun.items():
-        if state is None and is_local(learner):
-            allowed = (
-                "one that has learnt, forecasts, or learns from any question (exams judge it, and do not teach it)"
-            )
-            raise InvalidArgument(f"candidates[{name!r}]", allowed, type(learner).__name__)
+def _by_risk(begun: Begun, steps: Sequence[Step], loss: Loss) -> Comparison:
+    exams = [None if step.asked is None or not tells_risk(step.asked) else step.asked for step in steps]
     if not any(exams):
         raise InvalidArgument("log", "one with exam bits, drawn with a known density: see examine", "none")
     losses = {}
     for name, (learner, state) in begun.items():
         fold, found = Fold(learner, keep=False), []
-        for step, counts in zip(steps, exams, strict=True):
-            if counts:
+        for step, asked in zip(steps, exams, strict=True):
+            if asked is not None:
                 now = fold.state if state is None else state
-                found.append(_score(learner, now, step, loss or Median()))
+                found.append(_score(learner, now, step.lesson, asked, loss))
             if state is None:
                 _learn(fold, step)
         losses[name] = np.array(found)
     return Comparison(losses, {name: np.full(len(found), np.nan) for name, found in losses.items()}, RISK)
 
 
-def _score(learner: Learner[Any], state: Any, step: Example, loss: Loss) -> float:
+def _score(learner: Learner[Any], state: Any, lesson: Example | Visit, asked: Question, loss: Loss) -> float:
+    assert isinstance(lesson, Example)
     space = space_at(learner, state)
-    predicted = _predicted(learner, state, np.asarray(step.x)[None])
+    predicted = _predicted(learner, state, np.asarray(lesson.x)[None])
     unit = 1.0
     if isinstance(space, Real) and isinstance(loss, Median | Quantile | Squared) and np.ptp(space.scale) == 0:
         unit = float(space.scale[0]) ** (2 if isinstance(loss, Squared) else 1)
-    return unit * float(scores(space, loss, predicted, step.question, bool(step.question.accept(step.answer)))[0])
+    return unit * float(scores(space, loss, predicted, asked, bool(asked.accept(lesson.answer)))[0])
 
 
 def _predicted(learner: Learner[Any], state: Any, X: Array) -> Any:
@@ -260,23 +300,26 @@ def _predicted(learner: Learner[Any], state: Any, X: Array) -> Any:
     return list(decoded) if isinstance(space, Ranking) else decoded[:, 0].tolist()
 
 
-def _forecast(learner: Forecasts[Any], steps: list[Any]) -> tuple[Array, Array]:
+def _forecast(learner: Forecasts[Any], steps: Sequence[Step], surest: float) -> tuple[Array, Array]:
     fold, losses, hits = Fold(learner, keep=False), [], []
     for step in steps:
-        if isinstance(step, Example):
-            if not isinstance(step.answer, bool):
-                raise InvalidArgument("log", "one whose answers are yes or no", f"{step.answer!r}")
-            yes = learner.chance(fold.state, step.x, step.question)
-            said = yes if step.answer else 1.0 - yes
-            losses.append(-np.log2(max(said, _SUREST)))
+        if step.asked is not None:
+            assert isinstance(step.lesson, Example)
+            if not isinstance(step.lesson.answer, bool):
+                raise InvalidArgument("log", "one whose answers are yes or no", f"{step.lesson.answer!r}")
+            yes = learner.chance(fold.state, step.lesson.x, step.asked)
+            said = yes if step.lesson.answer else 1.0 - yes
+            losses.append(-np.log2(max(said, surest)))
             hits.append(0.5 if said == 0.5 else float(said > 0.5))
         _learn(fold, step)
     return np.array(losses), np.array(hits)
 
 
-def _learn(fold: Fold, step: Any) -> None:
+def _learn(fold: Fold, step: Step) -> None:
     """Learn a lesson that another's question taught, and take over a fit if one is due then."""
-    fold.learn(step)
+    if not step.teaches(fold.learner):
+        return
+    fold.learn(step.lesson)
     fit = due_fit(fold.learner, fold.state)
     if fit is not None:
         fold.learn(fit)

@@ -130,6 +130,11 @@ class CampaignService:
         curve = {"measure": curve["measure"], "unit": curve["unit"], "latest": curve["latest"], "values": sparks}
         return {**line, **{name: status.get(name) for name in COUNTS}, "total": campaign.goal(), "curve": curve}
 
+    def extent(self) -> tuple[int, int]:
+        """Return which campaign of the store it is, and how many answers are learnt from."""
+        campaign = self._refreshed()
+        return campaign.store.number(campaign.name), len(campaign.projection.lessons.all)
+
     def describe(self) -> dict[str, Any]:
         """Return how far the campaign is, and its settings."""
         campaign = self._refreshed()

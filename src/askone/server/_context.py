@@ -12,6 +12,7 @@ from starlette.requests import Request
 from askone.server._errors import unauthorized
 from askone.server._upload_folder import Uploads
 from askone.server.config import ServerConfig
+from askone.server.heavy.comparisons import KeptComparisons
 from askone.server.heavy.fits_beside import FitsBeside
 from askone.server.heavy.work import HeavyWork
 from askone.server.ops.background import BackgroundLoops
@@ -45,6 +46,7 @@ class Services:
     heavy: HeavyWork
     """What takes long: few at the same time, as people who answer go first."""
     fits: FitsBeside
+    comparisons: KeptComparisons
     background: BackgroundLoops
     write_probe: WriteProbe
     ready: asyncio.Event

@@ -363,6 +363,29 @@ class EstimatesResponse(ResponseModel):
 
 
 @final
+class ComparedModelResponse(ResponseModel):
+    """A model beside the campaign's own: below zero its difference says that it is better, with a standard error."""
+
+    name: str
+    measure: str
+    unit: str
+    answers: int
+    value: float
+    error: float
+    difference: float
+    difference_error: float
+
+
+@final
+class ComparisonResponse(ResponseModel):
+    """The campaign's model and others, found when there were so many answers, and a sentence that sums it up."""
+
+    answers: int
+    models: list[ComparedModelResponse]
+    verdict: str
+
+
+@final
 class RowsResponse(ResponseModel):
     """A page of rows with their predictions, of ``total`` that there are; of these ``weighed`` were put in order."""
 

@@ -23,6 +23,7 @@ from askone.server._responses import ServingResponse
 from askone.server._routing import Route, endpoint, handle_error
 from askone.server._upload_folder import Uploads
 from askone.server.config import ServerConfig
+from askone.server.heavy.comparisons import KeptComparisons
 from askone.server.heavy.fits_beside import FitsBeside
 from askone.server.heavy.work import HeavyWork
 from askone.server.openapi import describe
@@ -101,6 +102,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_C}/rows", access.READ, managers.browse),
     Route("GET", f"{_C}/rows/{{position}}/image", access.READ, annotators.row_image, limit="answers"),
     Route("GET", f"{_C}/estimate", access.READ, exports.estimate, limit="heavy"),
+    Route("GET", f"{_C}/comparison", access.READ, exports.compare, limit="heavy"),
     Route("GET", f"{_C}/people", access.READ, managers.people),
     Route("POST", f"{_C}/people/{{id}}/exclude", access.MANAGE, managers.exclude),
     Route("POST", f"{_C}/people/{{id}}/include", access.MANAGE, managers.include),
@@ -209,6 +211,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
         limiters={name: RateLimiter(rate) for name, rate in rates.items()},
         heavy=HeavyWork(store, config),
         fits=fits,
+        comparisons=KeptComparisons(),
         background=BackgroundLoops(),
         write_probe=WriteProbe(store, folder),
         ready=ready,

@@ -74,7 +74,10 @@ MATRIX = {
     **{f"{method} {C}": MANAGING for method in ("GET", "PATCH", "DELETE")},
     f"GET {C}/rows": MANAGING,
     f"POST {C}/rows": MANAGING,
-    **{f"GET {C}/{what}": MANAGING for what in ("dashboard", "predictions", "estimate", "people", "flags")},
+    **{
+        f"GET {C}/{what}": MANAGING
+        for what in ("dashboard", "predictions", "estimate", "comparison", "people", "flags")
+    },
     f"GET {C}/answers": MANAGING,
     f"GET {C}/rows/{{position}}/history": MANAGING,
     f"POST {C}/questions/{{number}}/ruling": MANAGING,

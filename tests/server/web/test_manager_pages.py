@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -597,6 +598,40 @@ def test_the_models_of_a_mixture_are_compared(page: Any, site: Site) -> None:
     card.locator("tbody tr").first.wait_for()
     assert "the one of boosted trees leads" in card.inner_text()
     assert "70 %" in card.locator("tbody tr").first.inner_text()
+
+
+def test_other_models_are_compared_when_that_is_wanted(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents")
+    card = page.locator(".comparison")
+    card.get_by_role("button", name="Compare models").click()
+    card.get_by_text("“Linear” would have forecast better by 0.031 bits an answer").wait_for()
+    bits, error = card.locator("table").all()
+    assert bits.locator("tbody tr").all_inner_texts() == [
+        "This campaign's model\t0.934 ± 0.012\t–",
+        "Linear\t0.903 ± 0.012\t-0.031 ± 0.0094",
+        "Filters alone\t0.941 ± 0.013\t+0.0072 ± 0.0066",
+    ]
+    assert error.locator("th").nth(1).inner_text() == "Mean error in EUR"
+    assert "+28.7 ± 10" in error.locator("tbody tr").last.inner_text()
+    assert not site.asked("/comparison", "GET")[1:]
+
+
+def test_a_comparison_can_be_stopped_and_may_fail(page: Any, site: Site) -> None:
+    managed, go_on = Managed(site), threading.Event()
+    site.on("GET", ".*/comparison", lambda call: go_on.wait(60) and managed.compare(call))
+    page.goto(f"{site.url}/manage/rents")
+    card = page.locator(".comparison")
+    card.get_by_role("button", name="Compare models").click()
+    card.get_by_text("Learning the answers anew").wait_for()
+    card.get_by_role("button", name="Stop").click()
+    card.get_by_role("button", name="Compare models").wait_for()
+    assert "Learning the answers anew" not in card.inner_text()
+    assert card.locator(".notice").count() == 0
+    go_on.set()
+    site.on("GET", ".*/comparison", lambda call: refused(422, "too_slow", "This takes longer than 600 seconds."))
+    card.get_by_role("button", name="Compare models").click()
+    card.get_by_text("This takes longer than 600 seconds.").wait_for()
 
 
 def test_items_of_a_chart_stand_as_they_are_predicted(page: Any, site: Site) -> None:

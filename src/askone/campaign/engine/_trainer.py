@@ -22,15 +22,16 @@ from askone.campaign.engine.training_set import (
     GivenAnswer,
     LateLesson,
     Lesson,
+    ToldLesson,
     TrainingSet,
     in_stint,
     opinions_of,
     questions_of,
+    teaches,
 )
-from askone.learners.abilities import Forecasts, Refits, TakesRanges, able
+from askone.learners.abilities import Refits, able
 from askone.learners.base import Learner
 from askone.questions.base import Question
-from askone.questions.between import Between
 from askone.session.checkpoints import Example, Fit, Fold, fit_of
 from askone.session.log import AUTOMATIC
 
@@ -40,16 +41,6 @@ FitReader = Callable[[str], bytes | None]
 """Fits by their hashes; None: it is missing or damaged."""
 log = logging.getLogger("askone.campaign")
 _CHUNK, _BLOCK = 512, 64  # lessons whose rows are read at once; those that are learnt at once where nobody waits
-
-
-def teaches(learner: Learner[Any], asking: AskedQuestion) -> bool:
-    """Return whether a learner can learn from an answer: an exam is not asked at the prediction, where a slope must be.
-
-    From a question with two ends only those learn that have a likelihood of it.
-    """
-    return asking.role not in ("exam", "check") or able(
-        learner, TakesRanges if isinstance(asking.question, Between) else Forecasts
-    )
 
 
 @final
@@ -110,13 +101,8 @@ class Trainer:
         chunk, fold = self.lessons.steps[start:end], self._newest
         if go_on is not None and not go_on():
             return False
-        told = [one for one in chunk if not isinstance(one, FitLesson)]
-        asked = [self._asked[lesson.number] for lesson in told]
-        rows = self._features([asking.position for asking in asked]) if asked else ()
-        examples = (
-            self._example(lesson, asking, x, question) if teaches(fold.learner, asking) else None
-            for lesson, asking, x, question in zip(told, asked, rows, questions_of(asked), strict=True)
-        )
+        told = self._examples([one for one in chunk if not isinstance(one, FitLesson)])
+        examples = (example if teaches(fold.learner, asking) else None for _, asking, example in told)
         taught = [self._fit(one) if isinstance(one, FitLesson) else next(examples) for one in chunk]
         step = _BLOCK if go_on is None else 1
         for first in range(0, len(taught), step):
@@ -125,6 +111,21 @@ class Trainer:
             fold.learn_many(taught[first : first + step])
             self.lessons.changed = fold.count
         return True
+
+    def told(self, most: int) -> Iterator[ToldLesson]:
+        """Yield the first so many answers that are learnt from, in their order, learnt or not."""
+        steps = [one for one in self.lessons.steps if not isinstance(one, FitLesson)][:most]
+        for start in range(0, len(steps), _CHUNK):
+            yield from self._examples(steps[start : start + _CHUNK])
+
+    def _examples(self, told: Sequence[Lesson | LateLesson]) -> Iterator[ToldLesson]:
+        """Return what some answers teach; their questions and rows are read at once."""
+        asked = [self._asked[lesson.number] for lesson in told]
+        rows = self._features([asking.position for asking in asked]) if asked else ()
+        return (
+            ToldLesson(lesson, asking, self._example(lesson, asking, x, question))
+            for lesson, asking, x, question in zip(told, asked, rows, questions_of(asked), strict=True)
+        )
 
     def _example(self, lesson: Lesson | LateLesson, asking: AskedQuestion, x: Array, question: Question) -> Example:
         opinions, question = opinions_of(asking, lesson, self._name), question.of_row(asking.position)

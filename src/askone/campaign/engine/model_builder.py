@@ -46,13 +46,25 @@ def make_estimator(
     ``features`` is how many it has at most of each kind (None: as many as the estimator is best with); ``layout``
     says what the columns of rows are (None: numbers).
     """
+    estimator = begin(settings, chosen_learner(settings, features), sample, layout)
+    try:
+        refuse_auto(settings, estimator.stream_.learner)
+    except InvalidArgument as error:
+        raise InvalidArgument(settings.place(error.argument), error.allowed, error.got) from error
+    return estimator
+
+
+def begin(
+    settings: Settings, choice: LearnerChoice | str, sample: Array | None, layout: RowLayout | None = None
+) -> OneBitEstimator:
+    """Return a model with this learner, begun with a look at encoded rows (see ``make_estimator``)."""
     if sample is None and settings.labels.needs_rows:
         raise InvalidArgument("rows", "a table, to ask about its rows", None)
     learner, budget = settings.learner, settings.ask.budget
     # The campaign counts its budget itself; the model only plans with it: a quarter at most to seek a range.
     estimator = settings.labels.estimator(
         settings,
-        learner=_choice(settings, features),
+        learner=choice,
         flip=settings.flip,
         budget=None if budget is None else max(1, budget // settings.ask.people),
         keep_log=False,
@@ -61,14 +73,13 @@ def make_estimator(
     try:
         rows: Any = None if sample is None else np.asarray(sample, dtype=np.float64)
         estimator.start(rows, layout=layout)
-        refuse_auto(settings, estimator.stream_.learner)
     except InvalidArgument as error:
         raise InvalidArgument(settings.place(error.argument), error.allowed, error.got) from error
     estimator.budget = estimator.stream_.budget = None
     return estimator
 
 
-def _choice(settings: Settings, features: int | None) -> LearnerChoice | str:
+def chosen_learner(settings: Settings, features: int | None = None) -> LearnerChoice | str:
     """Return the learner of the settings, with so many features; one that was registered by its name."""
     labels, learner = settings.labels, settings.learner
     if learner.learner in registry.names():

@@ -9,11 +9,11 @@ import numpy as np
 
 from askone._common import random_table
 from askone._common.types import Array
-from askone.campaign.engine._trainer import teaches
 from askone.campaign.engine.coverage import SHARE
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.second_opinions import SecondOpinions
+from askone.campaign.engine.training_set import teaches
 from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
 from askone.campaign.settings.settings import Settings
 from askone.learners.abilities import Forecasts

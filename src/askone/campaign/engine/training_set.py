@@ -17,8 +17,11 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol, cast, final
 
-from askone.learners.abilities import Refits
+from askone.learners.abilities import Forecasts, Refits, TakesRanges, able
+from askone.learners.base import Learner
 from askone.questions.base import Question
+from askone.questions.between import Between
+from askone.session.checkpoints import Example
 
 MOST_OPINIONS = 5
 """So many people are asked one question, at most, where campaigns choose which are asked again."""
@@ -112,6 +115,25 @@ class AskedQuestion:
         """What was asked."""
         [question] = questions_of([self])
         return question
+
+
+@final
+class ToldLesson(NamedTuple):
+    """An answer that is learnt from, what was asked, and what it teaches."""
+
+    lesson: Lesson | LateLesson
+    asking: AskedQuestion
+    example: Example
+
+
+def teaches(learner: Learner[Any], asking: AskedQuestion) -> bool:
+    """Return whether a learner can learn from an answer: an exam is not asked at the prediction, where a slope must be.
+
+    From a question with two ends only those learn that have a likelihood of it.
+    """
+    return asking.role not in ("exam", "check") or able(
+        learner, TakesRanges if isinstance(asking.question, Between) else Forecasts
+    )
 
 
 def questions_of(asked: Sequence[AskedQuestion]) -> list[Question]:

@@ -226,6 +226,14 @@ class Kind(ABC):
     def likelihood(self, features: int | None) -> LearnerChoice:
         """Return the learner that it has if no other is chosen, with so many features at most."""
 
+    def rivals(self, settings: Settings, columns: int, mixed: bool) -> Mapping[str, LearnerChoice]:
+        """Return the learners that a campaign's own is compared with, beside the default, by what they are called.
+
+        They can be taught by questions that others asked.  Rows have so many ``columns``; ``mixed``: the default is a
+        mixture of several models.
+        """
+        return {}
+
     def view(self, question: Question) -> View:
         """Return the parts of a question."""
         return View(question.kind)

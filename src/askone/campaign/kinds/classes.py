@@ -109,6 +109,11 @@ class ClassNames(Kind):
     def likelihood(self, features: int | None) -> LearnerChoice:
         return defaults.SetLikelihood(n_components=features)
 
+    def rivals(self, settings: Settings, columns: int, mixed: bool) -> Mapping[str, LearnerChoice]:
+        """Return the likelihood without what is fitted beside, and the linear one."""
+        alone: dict[str, LearnerChoice] = {"Likelihood alone": defaults.SetLikelihood(fitted=False)} if mixed else {}
+        return {**alone, "Linear": defaults.SetLikelihood(model="linear")}
+
     def view(self, question: Question) -> View:
         """Return the set; where it has a title, a page shows that alone."""
         if not isinstance(question, Subset):

@@ -43,12 +43,13 @@ if TYPE_CHECKING:
     from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.estimators import regressor
-    from askone.estimators.learner_choices import defaults
+    from askone.estimators.learner_choices import defaults, gradients
     from askone.estimators.learner_choices.base import LearnerChoice
 else:
     estimates = lazy_import("askone.campaign.kinds.estimates")
     regressor = lazy_import("askone.estimators.regressor")
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
+    gradients = lazy_import("askone.estimators.learner_choices.gradients")
 
 _EDGE = 0.01  # of the range, next to its ends, is not asked about
 _FAR, _FAR_ENOUGH = 8.0, 5.0  # errors from the prediction, where next to no label lies
@@ -172,6 +173,17 @@ class Numbers(Kind):
 
     def likelihood(self, features: int | None) -> LearnerChoice:
         return defaults.Filters(quantile=self.quantile, goal=self.goal, n_components=features)
+
+    def rivals(self, settings: Settings, columns: int, mixed: bool) -> Mapping[str, LearnerChoice]:
+        """Return the bank without what is fitted beside, lines, and slopes: these where exams cover the whole range."""
+        named: dict[str, Any] = {"quantile": self.quantile, "goal": self.goal}
+        alone: dict[str, LearnerChoice] = {"Filters alone": defaults.Filters(fitted=False, **named)} if mixed else {}
+        found = {**alone, "Linear": defaults.Filters(model="linear", **named)}
+        learner = settings.learner
+        plain = learner.interval is None and sum(known_rates(learner.guess, learner.lapse)) == 0.0
+        if plain and self.has_error and self.low is not None and settings.ask.exams != "error":
+            found["Stochastic gradients"] = gradients.SGD(questions="passive")
+        return found
 
     # -- questions --------------------------------------------------------------------------------
 

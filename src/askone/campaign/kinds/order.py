@@ -40,8 +40,12 @@ if TYPE_CHECKING:
     from askone.estimators import ranker
     from askone.estimators.learner_choices import defaults
     from askone.estimators.learner_choices.base import LearnerChoice
+    from askone.features import maps
+    from askone.learners.models import linear
 else:
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
+    linear = lazy_import("askone.learners.models.linear")
+    maps = lazy_import("askone.features.maps")
     ranker = lazy_import("askone.estimators.ranker")
 
 
@@ -90,6 +94,10 @@ class Items(Kind):
 
     def likelihood(self, features: int | None) -> LearnerChoice:
         return defaults.Thurstone(n_components=features)
+
+    def rivals(self, settings: Settings, columns: int, mixed: bool) -> Mapping[str, LearnerChoice]:
+        """Return one order for everybody, where rows have something to tell people apart by."""
+        return {"Without context": defaults.Thurstone(model=linear.FeatureModel(maps.Intercept(columns)))}
 
     def view(self, question: Question) -> View:
         if not isinstance(question, Prefer):

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from askone import errors
 from askone.encoding.embedders import name_embedder
-from askone.server.heavy.jobs import READING, WRITING
+from askone.server.heavy.jobs import READING, STORED
 from askone.store.open import open_store
 
 if sys.platform != "win32":  # there the limits of tables and of time alone hold
@@ -72,7 +72,7 @@ def done(job: str, store: str | None, values: dict[str, Any], embedders: Sequenc
         if store is None:
             return {"result": READING[job](None, **values)}
         with open_store(store) as opened:
-            return {"result": WRITING[job](opened, **values)}
+            return {"result": STORED[job](opened, **values)}
     except errors.AskoneError as error:
         return {"error": type(error).__name__, "args": [_plain(one) for one in error.args]}
     except MemoryError:

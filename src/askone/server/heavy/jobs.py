@@ -1,6 +1,6 @@
 """What is done with people's files, as functions of plain values: so that a process of its own can do it.
 
-A job takes the store (those that write alone) and JSON values, and returns JSON values.
+A job takes the store (those of ``STORED`` alone) and JSON values, and returns JSON values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final, final
 from askone._common.packed_arrays import unpack
 from askone._common.zip_archive import ArchiveLimits
 from askone.campaign.engine.commands import Next
-from askone.campaign.lazy import backup, campaign, packed_model, tables
+from askone.campaign.lazy import backup, campaign, comparison, packed_model, tables
 from askone.campaign.lazy import create as creation
 from askone.campaign.lazy import forecast as forecasting
 from askone.campaign.output.views import held_position, picture_of
@@ -136,10 +136,17 @@ def fit(_: None, folder: str) -> None:
     (place / "fit").write_bytes(fit_of(learner, state).packed)
 
 
+def compare(store: Store, name: str) -> dict[str, Any]:
+    """Return what other models would have made of a campaign's answers."""
+    return comparison.compare_models(campaign.Campaign.open(store, name)).to_json()
+
+
 READING: Final[dict[str, Callable[..., Any]]] = {
     "describe": describe, "preview": preview, "forecast": forecast, "fit": fit,
 }  # fmt: skip
-WRITING: Final[dict[str, Callable[..., Any]]] = {"create": create, "add_rows": add_rows, "restore": restore}
+STORED: Final[dict[str, Callable[..., Any]]] = {
+    "create": create, "add_rows": add_rows, "restore": restore, "compare": compare,
+}  # fmt: skip
 
 
 @final

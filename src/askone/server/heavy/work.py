@@ -143,7 +143,7 @@ class HeavyWork:
             return jobs.READING[job](self._store, **values)
         for embedder in self._config.embedders:
             embedders.name_embedder(embedder)
-        return jobs.WRITING[job](self._store, **values)
+        return jobs.STORED[job](self._store, **values)
 
     @asynccontextmanager
     async def _line(self, person: str) -> AsyncIterator[None]:
@@ -160,7 +160,7 @@ class HeavyWork:
                 del self._lines[person]
 
     async def _in_child(self, job: str, values: dict[str, Any]) -> Any:
-        store = self._store.address if job in jobs.WRITING else None
+        store = self._store.address if job in jobs.STORED else None
         child = self._free() or Child(self._config.heavy_bytes, self._config.embedders)
         work = asyncio.ensure_future(self._files.run(child.call, job, store, values))
         try:

@@ -1,4 +1,4 @@
-"""Routes to take everything away, and to bring it back."""
+"""Routes to take everything away, and to bring it back; and what is reckoned from all of it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,19 @@ from pathlib import Path
 from starlette.responses import Response, StreamingResponse
 
 from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
+from askone.errors import InvalidFile
 from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
-from askone.server._errors import conflict
+from askone.server._errors import ApiError, conflict
 from askone.server._requests import AnswersFormat, EstimateQuery, PredictionsFormat, Restoring
-from askone.server._responses import CampaignNameResponse, EstimateResponse, EstimatesResponse, ImportResponse
+from askone.server._responses import (
+    CampaignNameResponse,
+    ComparisonResponse,
+    EstimateResponse,
+    EstimatesResponse,
+    ImportResponse,
+)
+from askone.server.heavy.child import TOO_LARGE
 from askone.server.security.rate_limits import stream_body
 from askone.store.store import Store
 
@@ -70,6 +78,24 @@ def _estimates(store: Store, name: str, query: EstimateQuery) -> EstimatesRespon
     found = {"": opened.estimate(query.what)} if query.by is None else opened.estimate(query.what, query.by)
     lines = [EstimateResponse(group=group, **one.to_json()) for group, one in found.items()]
     return EstimatesResponse(what=query.what, by=query.by, estimates=lines)
+
+
+async def compare(ctx: RequestContext) -> ComparisonResponse:
+    """Return what other models would have made of the answers: by a process beside, unless it is known from lately."""
+    campaign_number, answers = await ctx.worker.run(CampaignService.extent)
+    return await ctx.services.comparisons.of(campaign_number, answers, partial(_compared, ctx))
+
+
+async def _compared(ctx: RequestContext) -> ComparisonResponse:
+    try:
+        found = await ctx.services.heavy.run(ctx.request, ctx.user.id, "compare", name=ctx.campaign_name)
+    except InvalidFile as error:  # what is said of files is not so here
+        if error.args != (TOO_LARGE,):
+            raise
+        raise ApiError(
+            422, "too_large", "Comparing these models takes more memory than there may be for it."
+        ) from error
+    return ComparisonResponse.model_validate(found)
 
 
 async def model(ctx: RequestContext) -> Response:

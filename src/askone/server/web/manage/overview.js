@@ -7,6 +7,7 @@ import { el, show } from "../shared/dom.js";
 import { Figure } from "../charts/chart.js";
 import { choice } from "../shared/fields.js";
 import { Estimates } from "./estimates.js";
+import { ModelComparison } from "./comparison.js";
 import { Predictions } from "./predictions.js";
 import { drawModels } from "./models.js";
 import { drawNotes, drawTiles } from "./tiles.js";
@@ -37,6 +38,7 @@ export class Overview {
     this.cloud = new Figure({ title: "Cloud of questions", draw: drawCloud, table: tableOfCloud, extra: this.columns, by: "both", empty: "Each question that is answered becomes a mark here." });
     this.activity = new Figure({ title: "Activity", draw: drawBars, table: tableOfBars, empty: "Answers per minute, once people answer." });
     this.models = el("section", { class: "card stack models", hidden: true });
+    this.comparison = new ModelComparison(shared);
     this.predictions = new Predictions(shared);
     this.estimates = new Estimates(shared);
   }
@@ -49,8 +51,9 @@ export class Overview {
   open(panel) {
     show(panel, el("div", { class: "stack" }, this.notes, this.tiles,
       el("div", { class: "halves" }, ...this.#charts()),
-      this.models, this.predictions.element, this.estimates.element));
+      this.models, this.comparison.element, this.predictions.element, this.estimates.element));
     this.predictions.refresh();
+    return () => this.comparison.leave();
   }
 
   /** Two columns of about one height: a few classes make a low chart, and the activity stands below it. */

@@ -50,7 +50,7 @@ export const post = (path, body = {}, options) => request("POST", path, body, op
 export const patch = (path, body = {}, options) => request("PATCH", path, body, options);
 export const del = (path, options) => request("DELETE", path, undefined, options);
 
-/** options: keepalive (survives the page), patience (milliseconds); mark and marked, see `remembered`. */
+/** options: keepalive (survives the page), patience (milliseconds), signal (ends it); mark and marked, see `remembered`. */
 async function request(method, path, body, options = {}) {
   if (!safe(method) && csrf === undefined && !options.keepalive) await me();
   try {
@@ -63,12 +63,12 @@ async function request(method, path, body, options = {}) {
   }
 }
 
-async function once(method, path, body, { keepalive = false, patience = PATIENCE, mark = null, marked = null } = {}) {
+async function once(method, path, body, { keepalive = false, patience = PATIENCE, signal: ended = null, mark = null, marked = null } = {}) {
   const headers = { Accept: "application/json" };
   if (mark) headers["If-None-Match"] = mark;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (!safe(method) && csrf) headers["X-CSRF-Token"] = csrf;
-  const signal = AbortSignal.timeout(patience);
+  const limit = AbortSignal.timeout(patience);
   let response;
   let text;
   try {
@@ -79,12 +79,12 @@ async function once(method, path, body, { keepalive = false, patience = PATIENCE
       credentials: "same-origin",
       redirect: "error",
       cache: "no-store",
-      signal,
+      signal: ended ? AbortSignal.any([ended, limit]) : limit,
       keepalive,
     });
     text = await response.text();
   } catch {
-    const late = signal.aborted;
+    const late = limit.aborted;
     throw new ApiError({
       status: 0,
       code: late ? "timeout" : "offline",
