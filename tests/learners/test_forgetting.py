@@ -119,6 +119,22 @@ def test_a_learner_that_is_right_about_itself_is_seldom_surprised():
     assert 0 < alarms <= 2 * n / alarm  # one bound for each doubter
 
 
+def test_where_others_know_better_its_own_failures_are_no_surprise():
+    learner = Forgetting(SetLikelihoodLearner(Classes(("cat", "owl")), Linear(Scaler.identity(1))))
+    before = learner.init()
+    for _ in range(100):
+        question = learner.ask(before, [1.0], np.full(2, 0.5))
+        before = learner.tell(before, [1.0], question, question.holds("cat"))
+    for share, others, surprised in ((1.0, 0.0, True), (0.0, 0.9, False)):
+        state = learner.opened(before)
+        for _ in range(30):
+            question = learner.ask(state, [1.0], np.full(2, 0.5))
+            _, state = learner.learnt_beside(state, [1.0], question, question.holds("owl"), share, others)
+        assert (state.young is not None) == surprised
+    assert learner.count(before) == 100
+    assert learner.probabilities(before, [[1.0]])[0, 0] > 0.8
+
+
 def test_rows_that_come_sorted_are_not_forgotten():
     """Class after class: each is a surprise, but those before are still what they were.
 

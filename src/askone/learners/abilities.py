@@ -341,16 +341,34 @@ class StreamsForecasts(Forecasts[S], Streams[S]):
         """
 
 
-class LooksAhead(StreamsForecasts[S]):
+class Opens(Forecasts[S]):
+    """Learns into a state that nobody else has: one copy for many answers."""
+
+    @abstractmethod
+    def opened(self, state: S) -> S:
+        """Return a state that ``learnt_into`` may write into."""
+
+    @abstractmethod
+    def learnt_into(self, state: S, x: ArrayLike, question: Question, answer: Answer) -> tuple[float, S]:
+        """Return what ``learnt_and_said`` does; a state that was opened is used up."""
+
+
+class LearnsBeside(Opens[S]):
+    """Learns answers to questions of others, which know more or less than itself."""
+
+    @abstractmethod
+    def learnt_beside(
+        self, state: S, x: ArrayLike, question: Question, answer: Answer, share: float, others: float
+    ) -> tuple[float, S]:
+        """Return what ``learnt_into`` does, where share times its own forecast and ``others`` are that of all."""
+
+
+class LooksAhead(Opens[S], StreamsForecasts[S]):
     """Computes of many rows at once what no answer changes: bit for bit the same, in less time."""
 
     @abstractmethod
     def ahead(self, X: Array) -> Array:
         """Return what is known of each row before any answer, as features."""
-
-    @abstractmethod
-    def opened(self, state: S) -> S:
-        """Return a state that ``learnt_ahead`` may write into."""
 
     @abstractmethod
     def ask_ahead(self, state: S, known: Array, uniform: Array) -> Question:
@@ -577,8 +595,15 @@ def ahead(learner: Learner[Any], X: Array) -> Array:
 
 
 def opened(learner: Learner[Any], state: Any) -> Any:
-    """Return a state that ``learnt_ahead`` may write into."""
-    return learner.opened(state) if isinstance(learner, LooksAhead) else state
+    """Return a state that ``learnt_into`` and ``learnt_ahead`` may write into."""
+    return learner.opened(state) if isinstance(learner, Opens) else state
+
+
+def learnt_into(
+    learner: Forecasts[Any], state: Any, x: ArrayLike, question: Question, answer: Answer
+) -> tuple[float, Any]:
+    """Learn an answer into a state that was ``opened``."""
+    return (learner.learnt_into if isinstance(learner, Opens) else learner.learnt_and_said)(state, x, question, answer)
 
 
 def ask_ahead(learner: Learner[Any], state: Any, known: Array, uniform: Array) -> Question:
@@ -592,6 +617,15 @@ def learnt_ahead(
     """Learn an answer about a row by what ``ahead`` found of it, into a state that was ``opened``."""
     learn = learner.learnt_ahead if isinstance(learner, LooksAhead) else learner.learnt_and_said
     return learn(state, known, question, answer)
+
+
+def learnt_beside(
+    learner: Forecasts[Any], state: Any, x: ArrayLike, question: Question, answer: Answer, share: float, others: float
+) -> tuple[float, Any]:
+    """Learn an answer that others forecast, too, into a state that was ``opened`` (see ``LearnsBeside``)."""
+    if isinstance(learner, LearnsBeside):
+        return learner.learnt_beside(state, x, question, answer, share, others)
+    return learnt_into(learner, state, x, question, answer)
 
 
 def row_by_row(learner: Learner[Any], state: Any, X: Array, task: StreamTask) -> Any:

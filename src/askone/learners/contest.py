@@ -32,6 +32,7 @@ from askone.learners.abilities import (
     HasDeviation,
     HasProbabilities,
     Hindsight,
+    Opens,
     StreamsForecasts,
     Wraps,
     able,
@@ -42,6 +43,7 @@ from askone.learners.abilities import (
     deviation,
     hindsight,
     learnt_ahead,
+    learnt_into,
     opened,
     probabilities,
     relearnt,
@@ -74,6 +76,7 @@ class Contest(
     Hindsight[ContestState],
     AsksAt[ContestState],
     AsksMany[ContestState],
+    Opens[ContestState],
     StreamsForecasts[ContestState],
     Wraps[ContestState],
 ):
@@ -208,8 +211,8 @@ class Contest(
 
     def count(self, state: ContestState) -> int:
         """Return answers learnt: members that are in have learnt all."""
-        leader, part = self.leading(state)
-        return leader.count(part)
+        place = next(i for i, part in enumerate(state.parts) if part is not None)
+        return self.members[place].count(state.parts[place])
 
     # -- answers ----------------------------------------------------------------------------------
 
@@ -222,6 +225,11 @@ class Contest(
     ) -> tuple[float, ContestState]:
         """See ``Forecasts.learnt_and_said``: the members' forecasts, by weight."""
         return self._learnt(state, lambda i, part: self.members[i].learnt_and_said(part, x, question, answer))
+
+    def learnt_into(
+        self, state: ContestState, x: ArrayLike, question: Question, answer: Answer
+    ) -> tuple[float, ContestState]:
+        return self._learnt(state, lambda i, part: learnt_into(self.members[i], part, x, question, answer))
 
     def _learnt(
         self, state: ContestState, learn: Callable[[int, Any], tuple[float, Any]]
@@ -248,7 +256,7 @@ class Contest(
     ) -> tuple[int, ContestState]:
         """See ``StreamsForecasts.stream_while``: of some rows at a time, what members can know ahead."""
         known: dict[int, Array] = {}
-        state = self._opened(state)
+        state = self.opened(state)
         for i in range(len(X)):
             if len(self.alive(state)) == 1:
                 return self._alone(state, X, task, i, go_on)
@@ -264,8 +272,7 @@ class Contest(
                     return i + 1, state
         return len(X), state
 
-    def _opened(self, state: ContestState) -> ContestState:
-        """Return a state that ``_learnt_ahead`` may write into."""
+    def opened(self, state: ContestState) -> ContestState:
         each = zip(self.members, state.parts, strict=True)
         return replace(state, parts=tuple(None if part is None else opened(one, part) for one, part in each))
 

@@ -2,8 +2,9 @@
 
 Whether a concept has changed is found by forecasts alone, with likelihood ratios that never fall below 1:
 
-1. *Surprise.*  With P the chance that the learner gave to what was then answered, two doubters say Q = 1/2 (good where
-   little is known) and Q = (P + 1/2) / 2 (good where a few forecasts, but sure ones, fail).  For each,
+1. *Surprise.*  With P the chance that the learner, or a mixture that it is in, gave to what was then answered, two
+   doubters say Q = 1/2 (good where little is known) and Q = (P + 1/2) / 2 (good where a few forecasts, but sure ones,
+   fail).  For each,
 
        R <- max(1, R Q / P)
 
@@ -26,8 +27,9 @@ so it waits for the alarm; and where only forecasts are known, answers cannot be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -73,6 +75,7 @@ class Forgetting(
     abilities.AsksAt[ForgettingState],
     abilities.AsksMany[ForgettingState],
     abilities.Forgets[ForgettingState],
+    abilities.LearnsBeside[ForgettingState],
     abilities.Streams[ForgettingState],
     abilities.Wraps[ForgettingState],
 ):
@@ -183,12 +186,36 @@ class Forgetting(
         self, state: ForgettingState, x: ArrayLike, question: Question, answer: Answer
     ) -> tuple[float, ForgettingState]:
         """See ``Forecasts.learnt_and_said``."""
+        return self._learnt(state, x, question, answer, self.learner.learnt_and_said, (1.0, 0.0))
+
+    def opened(self, state: ForgettingState) -> ForgettingState:
+        old, young = abilities.opened(self.learner, state.old), state.young
+        return replace(state, old=old, young=None if young is None else abilities.opened(self.learner, young))
+
+    def learnt_into(
+        self, state: ForgettingState, x: ArrayLike, question: Question, answer: Answer
+    ) -> tuple[float, ForgettingState]:
+        return self.learnt_beside(state, x, question, answer, 1.0, 0.0)
+
+    def learnt_beside(
+        self, state: ForgettingState, x: ArrayLike, question: Question, answer: Answer, share: float, others: float
+    ) -> tuple[float, ForgettingState]:
+        """See ``LearnsBeside``: where others know better, that its own forecasts fail is no sign of a change."""
+        learn = partial(abilities.learnt_into, self.learner)
+        return self._learnt(state, x, question, answer, learn, (share, others))
+
+    def _learnt(
+        self, state: ForgettingState, x: ArrayLike, question: Question, answer: Answer,
+        learn: Callable[[Any, ArrayLike, Question, Answer], tuple[float, Any]], among: tuple[float, float],
+    ) -> tuple[float, ForgettingState]:  # fmt: skip
+        """Return the chance of an answer and the state after it, learnt by ``learn``; ``among``: share and others."""
         row, (before, during) = as_row(x, self.columns), state.rows
-        said, old = self.learner.learnt_and_said(state.old, x, question, answer)
+        said, old = learn(state.old, x, question, answer)
         state = replace(state, old=old, told=state.told + 1)
         if state.young is None:
-            return said, self._doubted(replace(state, rows=(before.met(row), during)), _doubt(state.surprise, said))
-        rival, young = self.learner.learnt_and_said(state.young, x, question, answer)
+            surprise = _doubt(state.surprise, among[0] * said + among[1])
+            return said, self._doubted(replace(state, rows=(before.met(row), during)), surprise)
+        rival, young = learn(state.young, x, question, answer)
         odds = max(1.0, state.odds * _slipped(rival) / _slipped(said))
         return said, self._decided(replace(state, young=young, odds=odds, rows=(before, during.met(row))))
 
@@ -208,7 +235,8 @@ class Forgetting(
 
     def _doubted(self, state: ForgettingState, surprise: tuple[float, float]) -> ForgettingState:
         """Return the state with the surprise of now, and with a young learner if that is too much."""
-        return replace(state, surprise=surprise, young=self.learner.init() if max(surprise) > self.alarm else None)
+        young = abilities.opened(self.learner, self.learner.init()) if max(surprise) > self.alarm else None
+        return replace(state, surprise=surprise, young=young)
 
     def _decided(self, state: ForgettingState) -> ForgettingState:
         """Return the state after a duel, if it is over."""

@@ -48,6 +48,8 @@ def are_last(rows: Array) -> Array:
 def in_turn(cells: Array, rows: Array) -> Array:
     """Return each cell with those before it about its row in it."""
     out, at = cells.copy(), dict[float, int]()
+    if not rows.any():
+        return out
     for i in np.flatnonzero(_repeated(rows)).tolist():
         row = float(rows[i])
         if row in at:

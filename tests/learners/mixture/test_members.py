@@ -38,6 +38,18 @@ def about(X, noise=0.1):
     return truth, NUMBERS.scaled(bits, noise)
 
 
+def test_trees_do_not_give_up_a_class_that_was_only_asked_about_as_something_else():
+    """Cows are known by what they are not: of cells of all rows together, ants and bees alone explain every one."""
+    kind = np.random.default_rng(0).integers(3, size=900)
+    X, cells = np.zeros((900, 2)), np.eye(3, 4)[kind]
+    X[:, 0] = kind + 0.1 * np.random.default_rng(1).normal(size=900)
+    cows = np.flatnonzero(kind == 2)
+    cells[cows] = np.where((cows % 2 == 0)[:, None], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 1.0, 0.0])
+    trees = TreeMember(RowLayout.plain(2))
+    said = trees.scores(trees.fit(CLASSES, X, cells, 0.0, None), X)
+    assert (said.argmax(axis=1) == kind).mean() > 0.95
+
+
 def test_trees_as_arrays_say_what_lightgbm_says(monkeypatch):
     fitted = []
     kind = lightgbm.Booster

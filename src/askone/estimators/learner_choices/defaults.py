@@ -44,6 +44,9 @@ _CAREFUL = 0.1  # error rates below this are taken for 0: they are known too rou
 _AGAIN = 1.5  # growth of the answers after which classes are learnt anew with what is known of people: that is quick
 _STEEPEST = 0.03  # the least noise where answers are guessed, in halves of the range
 _LINES = (2.0, 5.0, 12.0)  # prior scales of their weights
+# Cells of classes are so little curved that more, or longer, steps only make forecasts too sure.
+_CLASS_TREES: dict[str, Any] = {"depth": 5, "rounds": 40, "rate": 0.2, "penalty": 2.0, "least": 20, "part": 0.8,
+                                "wide": 32}  # fmt: skip
 
 
 @final
@@ -148,7 +151,7 @@ def members(choice: Filters | SetLikelihood, setup: Setup) -> tuple[FittedMember
     if not choice.fitted or choice.model != "auto" or choice.kernel != "gaussian" or choice.bandwidth is not None:
         return ()
     found: list[FittedMember] = []
-    trees = TreeMember(layout, seed=setup.seed)
+    trees = TreeMember(layout, seed=setup.seed, **(_CLASS_TREES if isinstance(choice, SetLikelihood) else {}))
     if _TABLE[0] <= trees.columns <= _TABLE[1]:
         found.append(trees)
         if not trees.ready:

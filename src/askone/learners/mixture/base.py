@@ -202,7 +202,9 @@ class Mixture(
     def _asked(self, state: MixtureState, row: Array, uniform: Array, scores: Scored) -> Question:
         if state.awake < 0 or self._own(self.count(state)):
             return self.base.ask(state.base, row[0, : self.base.columns], uniform)
-        believed = self._blend(state, self._said(state, row), scores, self.shares(state)[1])
+        shares = self.shares(state)[1]
+        said = self._said(state, row) if shares[0] else np.zeros(())
+        believed = self._blend(state, said, scores, shares)
         return self.base.ask_at(believed, uniform[None], self.count(state))[0]
 
     def ask_many(self, state: MixtureState, X: ArrayLike, uniform: Array) -> list[Question]:
@@ -244,11 +246,17 @@ class Mixture(
     def tell(self, state: MixtureState, x: ArrayLike, question: Question, answer: Answer) -> MixtureState:
         """Return the state after all that are awake were judged by the answer and the learner has learnt it."""
         row = as_row(x, self.columns)
-        return self._told(state, row, question, answer, self._scored(state, row))
+        scores = self._scored(state, row)
+        return self._told(self._opened(state) if scores else state, row, question, answer, scores)
+
+    def _opened(self, state: MixtureState) -> MixtureState:
+        """Return a state that answers may be written into, for ``_told``."""
+        return replace(state, base=abilities.opened(self.base, state.base))
 
     def _told(
         self, state: MixtureState, row: Array, question: Question, answer: Answer, scores: Scored
     ) -> MixtureState:
+        """Return the state after an answer; one that was opened is used up."""
         bit, front = self.likelihood.bit(question, answer), row[0, : self.base.columns]
         if not scores:
             return self._kept(state, self.base.tell(state.base, front, question, answer), row, bit[None])
@@ -282,6 +290,7 @@ class Mixture(
     ) -> MixtureState:
         """Return the state after some answers, up to the next look at the shares, while fitted models are awake."""
         scored = self._scored(state, rows)
+        state = self._opened(state)
         for k, (question, answer) in enumerate(zip(questions, answers, strict=True)):
             state = self._told(state, rows[k : k + 1], question, answer, {i: F[k : k + 1] for i, F in scored.items()})
         return state
@@ -420,6 +429,7 @@ class Mixture(
         """Return the row after some that all ask about, and the state: until a fit is due, or the models sleep."""
         block = X[first : first + _BLOCK]
         scored, uniform = self._scored(state, block), task.draw(task.first + first, len(block))
+        state = self._opened(state)
         for k in range(len(block)):
             row, scores = block[k : k + 1], {i: one[k : k + 1] for i, one in scored.items()}
             question = self._asked(state, row, uniform[k], scores)

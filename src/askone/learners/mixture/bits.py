@@ -18,8 +18,8 @@ from typing import NamedTuple, final
 import numpy as np
 from scipy.special import expit, softmax
 
-from askone._common.arithmetic import exp, exps
-from askone._common.compiled import times
+from askone._common.arithmetic import exp
+from askone._common.compiled import jit
 from askone._common.types import Array
 from askone.errors import InvalidArgument
 from askone.labels.classes import FiniteSpace
@@ -196,17 +196,45 @@ class ClassBits(BitLikelihood):
 
     def probabilities(self, scores: Array, shares: Array) -> Array:
         """Return p(y|x) of each row by its scores, mixed over the temperatures."""
-        top = scores.max(axis=1, keepdims=True)
-        p = np.zeros_like(scores)
-        for share, temperature in zip(shares.tolist(), self.temperatures, strict=True):
-            e = exps(((scores - top) * temperature).ravel()).reshape(scores.shape)
-            p += share * e / e.sum(axis=1, keepdims=True)
-        return p
+        return _mixed(scores, shares, np.array(self.temperatures))
 
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
-        hot = np.array(self.temperatures)[:, None] * (scores - scores.max())[None]
-        e = exps(hot.ravel()).reshape(hot.shape)
-        return np.asarray(times(e, bit[:-1]) / times(e, np.ones(len(bit) - 1)))
+        return _chances(scores, np.array(self.temperatures), bit[:-1])
+
+
+@jit
+def _mixed(scores: Array, shares: Array, temperatures: Array) -> Array:
+    n, m = scores.shape
+    p, e = np.zeros((n, m)), np.empty(m)
+    for i in range(n):
+        for t in range(temperatures.shape[0]):
+            share = shares[t] / _tempered(scores[i], temperatures[t], e)
+            for j in range(m):
+                p[i, j] += share * e[j]
+    return p
+
+
+@jit
+def _chances(scores: Array, temperatures: Array, cell: Array) -> Array:
+    out, e = np.empty(temperatures.shape[0]), np.empty(scores.shape[0])
+    for t in range(temperatures.shape[0]):
+        total, inside = _tempered(scores, temperatures[t], e), 0.0
+        for j in range(scores.shape[0]):
+            inside += e[j] * cell[j]
+        out[t] = inside / total
+    return out
+
+
+@jit
+def _tempered(scores: Array, temperature: float, e: Array) -> float:
+    """Put exp(temperature (score - the largest)) of each into e, and return their sum."""
+    top, total = scores[0], 0.0
+    for j in range(1, scores.shape[0]):
+        top = max(top, scores[j])
+    for j in range(scores.shape[0]):
+        e[j] = exp(temperature * (scores[j] - top))
+        total += e[j]
+    return total
 
 
 def _sigmoid(z: float) -> float:

@@ -15,7 +15,7 @@ from askone._common.types import Array
 from askone._common.validate import as_row, as_rows
 from askone.features.layout import RowLayout
 from askone.labels.classes import FiniteSpace
-from askone.learners.abilities import HasProbabilities, probabilities
+from askone.learners.abilities import HasProbabilities, learnt_beside
 from askone.learners.margins import doubts
 from askone.learners.mixture.base import Mixture, MixtureState, Scored
 from askone.learners.mixture.bits import ClassBits
@@ -43,9 +43,7 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
         return ClassBits(self.base.space)
 
     def _said(self, state: MixtureState, X: Array) -> Array:
-        said = probabilities(self.base, state.base, self._front(X))
-        assert said is not None
-        return said
+        return np.asarray(self.base.probabilities(state.base, self._front(X)))
 
     def _blend(self, state: MixtureState, said: Array, scores: Scored, shares: list[float]) -> Array:
         blended = shares[0] * said
@@ -76,10 +74,13 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
     def _learnt(
         self, state: MixtureState, row: Array, question: Question, answer: Answer, bit: Array, scores: Scored
     ) -> tuple[MixtureState, Any]:
-        own, base = self.base.learnt_and_said(state.base, row[0, : self.base.columns], question, answer)
+        front = row[0, : self.base.columns]
+        foretold, (there, shares) = self._foretold(state, bit, scores), self.shares(state)
+        others = sum(share * foretold[i][0] for i, share in zip(there, shares[1:], strict=True))
+        own, base = learnt_beside(self.base, state.base, front, question, answer, shares[0], others)
         heat, keep = state.heat.copy(), 1.0 - 1.0 / max(0.5 * self._known(state), 50.0)
         losses = np.full(len(state.fits) + 1, -log(_slipped(own)))
-        for i, (said, chances) in self._foretold(state, bit, scores).items():
+        for i, (said, chances) in foretold.items():
             losses[1 + i] = -log(_slipped(said))
             heat[i] = keep * heat[i] + logs((1.0 - _LAPSE) * chances + 0.5 * _LAPSE)
         return replace(self._judged_by(state, losses), heat=heat), base

@@ -116,7 +116,8 @@ def _linear_scores(dense: Array, packed: Array, pairs: int, W: Array) -> Array:
     n, d = dense.shape
     out = np.empty((n, W.shape[1]))
     for i in range(n):
-        out[i] = W[-1]
+        for k in range(W.shape[1]):  # a slice at once would take numba twenty seconds to compile
+            out[i, k] = W[-1, k]
         for j in range(d):
             for k in range(W.shape[1]):
                 out[i, k] += dense[i, j] * W[j, k]

@@ -6,6 +6,7 @@ Whoever only forecasts with trees that were fitted, as a replay does, needs no L
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Callable
 from ctypes import CDLL
 from dataclasses import dataclass
@@ -31,12 +32,17 @@ else:
 Slopes = Callable[[Array, Any], tuple[Array, Array]]
 
 _TREES = 1000  # in all classes together
+_WANTED = re.compile(
+    r"^(num_leaves|num_cat|split_feature|threshold|decision_type|left_child|right_child|leaf_value|cat_\w+)=(.*)$", re.M
+)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class TreeMember(FittedMember):
     """Trees of at most ``depth`` splits in a row, each of a part of rows and columns, added at ``rate``.
+
+    Of up to ``wide`` columns each tree sees all: which class it is often depends on several together.
 
     A bit has an information of 1/4 at most, in units of its scale: a penalty of 3 on leaves is that of twelve bits.
     """
@@ -49,6 +55,7 @@ class TreeMember(FittedMember):
     least: int = 15
     part: float = 0.7
     seed: int = 0
+    wide: int = 0
     first: ClassVar[int] = 128
 
     @property
@@ -60,10 +67,15 @@ class TreeMember(FittedMember):
         """How many columns trees see."""
         return self.layout.dense - len(self.layout.hidden) + len(self.layout.levels)
 
+    def _columns_of_a_tree(self) -> float:
+        return min(1.0, max(0.5 * self.part, self.wide / self.columns)) if self.wide else self.part
+
     def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         m = likelihood.outputs
         rounds = min(self.rounds, max(_TREES // m, 30))
-        middle = _constant(likelihood, bits, flip)
+        # What is asked depends on what is believed, so that no constant is right: it would give up some class, and
+        # the slope of a class that is given up is next to nothing.
+        middle = _constant(likelihood, bits, flip) if m == 1 else np.zeros(m)
 
         def slopes(raw: Array, _: Any) -> tuple[Array, Array]:
             found = likelihood.slopes(raw.reshape(len(X), m, order="F"), bits, flip)
@@ -73,7 +85,7 @@ class TreeMember(FittedMember):
             "objective": "none", "learning_rate": min(0.3, self.rate * self.rounds / rounds), "max_depth": self.depth,
             "num_leaves": 2**self.depth - 1, "lambda_l2": self.penalty, "min_data_in_leaf": self.least,
             "min_sum_hessian_in_leaf": 1e-3, "bagging_fraction": self.part, "bagging_freq": 1,
-            "feature_fraction": self.part, "max_bin": 63, "min_data_per_group": 10, "cat_smooth": 5.0,
+            "feature_fraction": self._columns_of_a_tree(), "max_bin": 63, "min_data_per_group": 10, "cat_smooth": 5.0,
             "deterministic": True, "force_row_wise": True, "num_threads": 1, "seed": self.seed, "verbosity": -1,
         }  # fmt: skip
         if m > 1:
@@ -161,10 +173,7 @@ def as_arrays(model: str) -> Fit:
 
     A split of categories (its threshold is NaN) goes left for the levels whose bits are set in ``words``.
     """
-    trees = [
-        dict(line.split("=", 1) for line in text.split("\n\n")[0].splitlines() if "=" in line)
-        for text in model.split("\nTree=")[1:]
-    ]
+    trees = [dict(_WANTED.findall(text)) for text in model.split("\nend of trees")[0].split("\nTree=")[1:]]
     split = [tree for tree in trees if int(tree["num_leaves"]) > 1]
     leaves = np.array([int(tree["num_leaves"]) for tree in trees], dtype=np.int64)
     # Places in a tree become places among all: those of leaves are negative.

@@ -230,10 +230,15 @@ class SetLikelihoodLearner(
         self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer
     ) -> tuple[float, LikelihoodState]:
         """See ``Forecasts.learnt_and_said``: the features and scores of the row are computed once."""
-        return self.learnt_ahead(self.opened(state), self._phi(as_row(x, self.columns)), question, answer)
+        return self.learnt_into(self.opened(state), x, question, answer)
 
     def opened(self, state: LikelihoodState) -> LikelihoodState:
         return replace(state, W=state.W.copy())
+
+    def learnt_into(
+        self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer
+    ) -> tuple[float, LikelihoodState]:
+        return self.learnt_ahead(state, self._phi(as_row(x, self.columns)), question, answer)
 
     def learnt_ahead(
         self, state: LikelihoodState, known: Array, question: Question, answer: Answer
@@ -389,8 +394,10 @@ class SetLikelihoodLearner(
     def probabilities(self, state: LikelihoodState, X: ArrayLike) -> Array:
         """Return p(y|x), n x K: the preferred member at its temperatures."""
         rows, k = as_rows(X, self.columns), self._preferred(state)
-        Phi = self._phi(rows)[None] if len(rows) == 1 else self.features(rows)
-        return self._tempered(state, k, Phi @ state.W[:, k])
+        if len(rows) == 1:  # in compiled code: somebody is waiting for the question
+            seen = self._seen(state, self._phi(rows))
+            return np.asarray(_compiled.weighed(seen.members[k : k + 1], softmax(state.evidence[k])))
+        return self._tempered(state, k, self.features(rows) @ state.W[:, k])
 
     def _tempered(self, state: LikelihoodState, k: int, Z: Array) -> Array:
         """Return p(y|x) of a member's scores, mixed over its temperatures."""
