@@ -29,7 +29,7 @@ from askone.labels.base import Space
 from askone.labels.number import Real
 from askone.learners.base import Learner, S
 from askone.learners.person import Person
-from askone.learners.streaming import StreamTask
+from askone.learners.streaming import Beside, StreamTask
 from askone.questions.base import Answer, ErrorRates, Question
 
 Within = tuple[Array, tuple[Array, Array] | None]
@@ -312,6 +312,13 @@ class TellsJudged(AsksAt[S]):
         self, state: S, X: Array, questions: Sequence[Question], answers: Sequence[bool], quiet: Array
     ) -> S:
         """Return what ``Hindsight.relearnt`` does, by ``tell_asked`` where ``quiet``."""
+
+    def stream_beside(self, state: S, X: Array, task: StreamTask, beside: Beside) -> tuple[int, S] | None:
+        """Return how many rows were asked about together with models beside, and the state; None: it cannot.
+
+        Those before the concept changed, if it did, with the number of them.  Scores are written into ``beside``.
+        """
+        return None
 
 
 class TellsMany(Learner[S]):

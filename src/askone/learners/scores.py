@@ -9,12 +9,14 @@ z_i is how many standard errors of the paired difference forecaster i is behind 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import numpy as np
 
 from askone._common.arithmetic import softmax
+from askone._common.compiled import jit
 from askone._common.types import Array
 
 _MEMORY, _LEAST = 0.5, 50.0  # of all answers: forecasts older than these count little, as forecasters improve
@@ -36,11 +38,9 @@ class Scores(NamedTuple):
 
     def after(self, losses: Array, heard: int) -> Scores:
         """Return the scores after one more loss of each, when so many answers have been heard."""
-        keep = 1.0 - 1.0 / max(_MEMORY * heard, _LEAST)
-        total, squared = self.weights
-        apart = losses[:, None] - losses[None, :]
-        weights = (keep * total + 1.0, keep * keep * squared + 1.0)
-        return Scores(keep * self.losses + losses, keep * self.squares + apart * apart, weights)
+        written = self.losses.copy(), self.squares.copy(), np.array(self.weights)
+        hear(losses, heard, *written)
+        return Scores(*written[:2], tuple(written[2].tolist()))
 
     def faded(self, share: float) -> Scores:
         """Return scores in which what was said so far counts for less."""
@@ -53,13 +53,80 @@ class Scores(NamedTuple):
 
     def behind(self, rival: int) -> Array:
         """Return how far each mean loss is above a rival's, in standard errors of the paired difference."""
-        total, squared = max(self.weights[0], 1.0), self.weights[1]
-        gap = (self.losses - self.losses[rival]) / total
-        variance = np.maximum(self.squares[:, rival] / total - gap * gap, 0.0)
-        return np.asarray(gap / np.maximum(np.sqrt(variance * squared) / total, _TINY))
+        return behind(rival, self.losses, self.squares, np.array(self.weights))
 
-    def shares(self, places: Sequence[int], doubts: Array | None = None) -> list[float]:
-        """Return the share of each of some forecasters, exp(-z - doubt), which add up to 1."""
-        behind = np.minimum(self.behind(self.best(places))[list(places)], _FAR)
-        shares: list[float] = softmax(-behind if doubts is None else -behind - doubts).tolist()
-        return shares
+    def shares(self, places: Sequence[int], doubts: Array | None = None, faint: float = 0.0) -> list[float]:
+        """Return the share of each of some forecasters, exp(-z - doubt), which add up to 1; of a faint one, nothing."""
+        doubted = np.zeros(len(places)) if doubts is None else doubts
+        found: list[float] = shares(
+            np.array(places), doubted, faint, self.losses, self.squares, np.array(self.weights)
+        ).tolist()
+        return found
+
+
+@jit
+def hear(new: Array, heard: int, losses: Array, squares: Array, weights: Array) -> None:
+    """See ``Scores.after``: in place."""
+    keep = 1.0 - 1.0 / max(_MEMORY * heard, _LEAST)
+    for i in range(len(new)):
+        losses[i] = keep * losses[i] + new[i]
+        for j in range(len(new)):
+            apart = new[i] - new[j]
+            squares[i, j] = keep * squares[i, j] + apart * apart
+    weights[0], weights[1] = keep * weights[0] + 1.0, keep * keep * weights[1] + 1.0
+
+
+@jit
+def behind(rival: int, losses: Array, squares: Array, weights: Array) -> Array:
+    """See ``Scores.behind``."""
+    out, total = np.empty(len(losses)), max(weights[0], 1.0)
+    for i in range(len(losses)):
+        gap = (losses[i] - losses[rival]) / total
+        variance = max(squares[i, rival] / total - gap * gap, 0.0)
+        out[i] = gap / max(math.sqrt(variance * weights[1]) / total, _TINY)
+    return out
+
+
+@jit
+def shares(places: Array, doubts: Array, faint: float, losses: Array, squares: Array, weights: Array) -> Array:
+    """See ``Scores.shares``."""
+    best, z = places[0], np.empty(len(places))
+    for i in places:
+        if losses[i] < losses[best]:
+            best = i
+    late = behind(best, losses, squares, weights)
+    for k in range(len(places)):
+        z[k] = -min(late[places[k]], _FAR) - doubts[k]
+    found, heard = softmax(z), 0.0
+    for k in range(len(places)):
+        if found[k] <= faint:
+            found[k] = 0.0
+        heard += found[k]
+    return found / heard if faint > 0.0 else found
+
+
+@jit
+def asked_at(
+    own: float, said: Array, places: Array, doubts: Array, faint: float, losses: Array, squares: Array, weights: Array
+) -> float:
+    """Return what all believe of a row (said: 1 + models), in unit labels; who is not there says the same as it."""
+    there = np.zeros(len(said), np.bool_)
+    for i in places:
+        there[i] = True
+    said[0] = own
+    for i in range(1, len(said)):
+        if not there[i]:
+            said[i] = own
+    found, believed = shares(places, doubts, faint, losses, squares, weights), 0.0
+    for k in range(len(places)):
+        believed += found[k] * said[places[k]]
+    return believed
+
+
+@jit
+def judge(above: bool, c: float, known: int, said: Array, losses: Array, squares: Array, weights: Array) -> None:
+    """Write into the scores who was right about a row, by an honest answer whether its label is above c."""
+    new = np.empty(len(said))
+    for i in range(len(said)):
+        new[i] = c - said[i] if above else said[i] - c
+    hear(new, known, losses, squares, weights)

@@ -18,6 +18,7 @@ from askone.features.maps import Intercept, Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.labels.losses import Squared
 from askone.learners.kalman import _compiled
+from askone.learners.kalman._bank import ALONE
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.mixture.number import NumberMixture
@@ -62,7 +63,8 @@ class Lone:
             part = slice(start, start + B - self.done)
             before, block = self.done, np.ascontiguousarray(rows[part], dtype=float)[None]
             self.done = _compiled.advance(
-                block, place, self.noise, self.flip, self.lean, self.lapse, *self.arrays, self.evidence, self.done,
+                *ALONE.arrays, block, place, self.noise, self.flip, self.lean, self.lapse,
+                *self.arrays, self.evidence, self.done,
                 upper, extra, 0.0, 1.0, -math.inf, math.inf, 99,
                 hidden[part], flips[part], thresholds[part], answers[part], yes[part], no[part],
             )  # fmt: skip

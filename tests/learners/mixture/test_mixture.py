@@ -1,4 +1,5 @@
 import dataclasses
+from functools import partial
 from itertools import pairwise
 from operator import is_not
 
@@ -9,7 +10,7 @@ from askone import Classes, Oracle, Real
 from askone.features.layout import RowLayout
 from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
-from askone.learners.abilities import refitted
+from askone.learners.abilities import refitted, row_by_row
 from askone.learners.forgetting import Forgetting
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.mixture.classes import ClassMixture
@@ -18,6 +19,7 @@ from askone.learners.mixture.number import NumberMixture
 from askone.learners.mixture.trees import TreeMember
 from askone.learners.scores import Scores
 from askone.learners.softmax.classifier import SetLikelihoodLearner
+from askone.learners.streaming import StreamTask
 from askone.questions.base import ErrorRates
 from askone.questions.between import Between
 from askone.session.simulation import simulate
@@ -68,6 +70,18 @@ def test_live_and_streamed_are_the_same_bit_for_bit(kind):
     for name in one:
         assert np.array_equal(one[name], other[name], equal_nan=True), name
     assert any(fit is not None for fit in at.state.fits)
+
+
+def test_streams_are_row_by_row_bit_for_bit_with_skips_and_across_a_change():
+    learner, labels = numbers(), np.where(np.arange(len(X)) < 400, STEPS, -STEPS)[:, None]
+    states = []
+    for way in (learner.stream, partial(row_by_row, learner)):
+        oracle = Oracle(labels, flip=0.02, skip=0.1, seed=3)
+        task = StreamTask(np.arange(len(X)), oracle, lambda first, count: np.empty((count, 0)))
+        states.append(way(learner.init(), X, task))
+    one, other = map(learner.to_arrays, states)
+    assert not [name for name in one if not np.array_equal(one[name], other[name], equal_nan=True)]
+    assert learner.known(states[0]) < states[0].told  # it began anew on the way
 
 
 def by_hand(learner, labels, n):

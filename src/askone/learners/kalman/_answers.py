@@ -11,7 +11,7 @@ import numpy as np
 from askone._common.types import Array
 from askone.labels.number import Real
 from askone.learners import step_loops
-from askone.learners.kalman._bank import Judged
+from askone.learners.kalman._bank import ALONE, Judging
 from askone.learners.streaming import StreamBlock, StreamTask
 
 
@@ -30,17 +30,18 @@ class AnswerBlock:
     slips: Array
     extra: float = 0.0
     upper: float = math.inf
-    judged: Judged = None
+    judged: Judging = ALONE
 
     @classmethod
-    def sealed(cls, n: int, task: StreamTask, directions: Array) -> AnswerBlock:
+    def sealed(cls, n: int, task: StreamTask, directions: Array, judged: Judging = ALONE) -> AnswerBlock:
         """Return those that will be asked, and are answered by then."""
         sealed = task.respondent.seal(task.rows, directions)
         answers = np.where(sealed.skipped, step_loops.SKIPPED, step_loops.UNKNOWN).astype(np.int8)
-        return cls(np.ascontiguousarray(sealed.projections), sealed.flips, np.zeros(n), answers, np.zeros((n, 2)))
+        asked = np.zeros(n), answers, np.zeros((n, 2))
+        return cls(np.ascontiguousarray(sealed.projections), sealed.flips, *asked, judged=judged)
 
     @classmethod
-    def told(cls, told: Array, judged: Judged) -> AnswerBlock:
+    def told(cls, told: Array, judged: Judging) -> AnswerBlock:
         """Return those that have been answered (told: see ``Watch``), all with one variance and one upper end."""
         n, (extra, upper) = len(told), told[0, 2:4].tolist()
         thresholds, above = np.ascontiguousarray(told[:, 0]), told[:, 1].astype(np.int8)
@@ -53,7 +54,7 @@ class AnswerBlock:
 
     def unsaid(self) -> AnswerBlock:
         """Return the same for a bank whose predictions nobody wants to know."""
-        return self if self.judged is None else replace(self, judged=(self.judged[0], np.empty(0)))
+        return replace(self, judged=Judging(self.judged.quiet, ALONE.said))
 
     @property
     def heard(self) -> Array:

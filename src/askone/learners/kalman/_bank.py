@@ -8,18 +8,41 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
 from askone._common.types import Array
 from askone.learners.kalman import _compiled
+from askone.learners.streaming import NOBODY, Beside
 
 Numbers = tuple[Any, ...]
-Judged = tuple[Array, Array] | None
-"""Which answers leave the evidence as it is, and where what was predicted of their rows goes; None: no answer does."""
 MANY = 512  # rows that are seen together
 CHUNK = 4096  # rows looked at in one go
+
+
+@final
+class Judging(NamedTuple):
+    """Which answers leave the evidence as it is (empty: none), where what is predicted of rows goes (empty: nowhere).
+
+    And who forecasts beside.
+    """
+
+    quiet: Array
+    said: Array
+    beside: Beside = NOBODY
+
+    @property
+    def arrays(self) -> Numbers:
+        """In the order of the compiled loop."""
+        return self.quiet, self.said, *self.beside.arrays
+
+    def part(self, start: int, stop: int) -> Judging:
+        """Return that of some of the answers, where nobody is beside."""
+        return Judging(self.quiet[start:stop], self.said[start:stop])
+
+
+ALONE = Judging(np.zeros(0, np.bool_), np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +81,7 @@ class Bank(ABC):
 
     @abstractmethod
     def learnt(
-        self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers, judged: Judged
+        self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers, judged: Judging
     ) -> Self:
         """Return the bank, written into, after at most PENDING - pending rows (see ``_compiled.advance``)."""
 
@@ -175,12 +198,12 @@ class FullBank(Bank):
         return replace(self, **{name: array.copy() for name, array in self.arrays().items() if name in names})
 
     def learnt(
-        self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers, judged: Judged
+        self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers, judged: Judging
     ) -> FullBank:
         """See ``Bank.learnt``; L is brought up to date when enough is pending."""
         before = self.pending
         given = (features, place, *law, *self._compiled, self.evidence, before, *about, *asked)
-        after = _compiled.advance(*given) if judged is None else _compiled.advance_judged(*judged, *given)
+        after = _compiled.advance(*judged.arrays, *given)
         if after == _compiled.PENDING:
             _compiled.settle(*self._compiled, after)
         return replace(self, count=self.count + after - before)
@@ -222,13 +245,13 @@ class DiagonalBank(Bank):
         return replace(self, **{name: array.copy() for name, array in self.arrays().items()})
 
     def learnt(
-        self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers, judged: Judged
+        self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers, judged: Judging
     ) -> DiagonalBank:
         """See ``Bank.learnt``; answers that are judged come one by one."""
         before = self.evidence.copy()
         arrays = self.mean, self.deviation, self.evidence
         more = _compiled.advance_diagonal(features, place, *law, *arrays, *about, *asked)
-        quiet = judged is not None and judged[0].all()
+        quiet = len(judged.quiet) > 0 and judged.quiet.all()
         return replace(self, count=self.count + more, evidence=before if quiet else self.evidence)
 
     def sharpened(self, ratio: Array) -> DiagonalBank:

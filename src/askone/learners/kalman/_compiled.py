@@ -23,6 +23,7 @@ import numpy as np
 from askone._common.arithmetic import exp, expm1, hazard, log, log1p, normal
 from askone._common.compiled import add_product, dot, jit, product, rounded, row_dots
 from askone._common.types import Array
+from askone.learners.scores import asked_at, judge
 from askone.learners.step_loops import SKIPPED, UNKNOWN
 
 PENDING = 16
@@ -159,14 +160,13 @@ def look(
 
 @jit
 def _put(
-    i: int, at: Array, evidence: Array, weights: Array,
+    i: int, believed: float,
     center: float, scale: float, low: float, high: float, decimals: int,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> float:  # fmt: skip
     """Ask about row i where nobody has, and have it answered: 1 for yes, -1 for no, 0 for a skip."""
     if answers[i] == UNKNOWN or answers[i] == SKIPPED:
-        weights_of(evidence, weights)
-        asked = min(max(dot(weights, at) * scale + center, low), high)
+        asked = min(max(believed * scale + center, low), high)
         if decimals < 99:
             asked = rounded(asked, decimals)
         thresholds[i] = (asked - center) / scale
@@ -191,6 +191,9 @@ def _heard(
 
 @jit
 def advance(
+    quiet: Array, said: Array,
+    others: Array, places: Array, doubts: Array, losses: Array, squares: Array, heard: Array,
+    known: int, learnt: int, turns: int, faint: float,
     features: Array, place: Array, noise: Array, flip: Array, lean: float, lapse: float,
     mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int,
     upper: float, extra: float, center: float, scale: float, low: float, high: float, decimals: int,
@@ -202,9 +205,13 @@ def advance(
     units, c scale + center, within low and high, and answered by what is hidden.  ``lean`` is Phi^-1(tau),
     ``upper`` the other end of the question (inf: it has none), ``extra`` the variance of what else the answer
     depends on, ``yes`` and ``no`` how often it is that whatever is true.  Returns how many answers are pending.
+
+    The evidence stays as it was after a row that is ``quiet`` (empty: none is).  ``said`` gets what all filters
+    together predict of rows, before they are learnt, unless it is empty.  With ``others`` (see ``Beside``: from there
+    to ``faint``) rows are asked at what all believe, all but the learner's own, and ``quiet`` is written.
     """
     K, p = mean.shape
-    n = features.shape[1]
+    n, count = features.shape[1], 0
     Y = np.zeros((K, n, p))
     for k in range(K):
         add_product(features[place[k]], factor[k], Y[k])
@@ -212,9 +219,22 @@ def advance(
     for i in range(n):
         for k in range(K):
             at[k] = dot(features[place[k], i], mean[k]) + dot(Y[k, i], moved[k])
-        e = _put(i, at, evidence, weights, center, scale, low, high, decimals, hidden, flips, thresholds, answers)
+        weights_of(evidence, weights)
+        own = dot(weights, at)
+        believed = own
+        if len(said):
+            said[i] = own
+        if len(others):
+            quiet[i] = (learnt + count) % turns != 0
+            if quiet[i]:
+                mine = (min(max(own * scale + center, low), high) - center) / scale
+                believed = asked_at(mine, others[i], places, doubts[count], faint, losses, squares, heard)
+        e = _put(i, believed, center, scale, low, high, decimals, hidden, flips, thresholds, answers)
         if e == 0.0:
             continue
+        silent = len(quiet) > 0 and quiet[i]
+        if len(others) and silent:
+            judge(e > 0.0, thresholds[i], known + count, others[i], losses, squares, heard)
         for k in range(K):
             y = Y[k, i]
             for j in range(done):
@@ -234,48 +254,10 @@ def advance(
                 steps[k, done, j] = y[j]
                 moved[k, j] += a * back[j]
             gains[k, done] = g
-            evidence[k] += log((1.0 - 2.0 * lapse) * chance + lapse)
+            if not silent:
+                evidence[k] += log((1.0 - 2.0 * lapse) * chance + lapse)
         done += 1
-    return done
-
-
-@jit
-def advance_judged(
-    quiet: Array, said: Array,
-    features: Array, place: Array, noise: Array, flip: Array, lean: float, lapse: float,
-    mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int,
-    upper: float, extra: float, center: float, scale: float, low: float, high: float, decimals: int,
-    hidden: Array, flips: Array, thresholds: Array, answers: Array, yes: Array, no: Array,
-) -> int:  # fmt: skip
-    """``advance``, where the evidence stays as it was after a row that is ``quiet``.
-
-    ``said`` gets what all filters together predict of such a row, before it is learnt, unless it is empty: as
-    ``FilterLearner.predict`` adds it up.
-    """
-    maps, p, before = features.shape[0], mean.shape[1], evidence.copy()
-    weights = np.empty(len(evidence))
-    for i in range(features.shape[1]):
-        row, part = np.ascontiguousarray(features[:, i : i + 1]), slice(i, i + 1)
-        if quiet[i] and len(said):
-            weights_of(evidence, weights)
-            now, theta = moved_by(factor, moved), np.zeros((maps, p))
-            for k in range(len(weights)):
-                for j in range(p):
-                    theta[place[k], j] += weights[k] * (mean[k, j] + now[k, j])
-            said[i] = 0.0
-            for g in range(maps):
-                value = 0.0
-                for j in range(p):
-                    value += row[g, 0, j] * theta[g, j]
-                said[i] += value
-        before[:] = evidence
-        done = advance(
-            row, place, noise, flip, lean, lapse, mean, factor, steps, gains, moved, evidence, done,
-            upper, extra, center, scale, low, high, decimals,
-            hidden[part], flips[part], thresholds[part], answers[part], yes[part], no[part],
-        )  # fmt: skip
-        if quiet[i]:
-            evidence[:] = before
+        count += 1
     return done
 
 
@@ -329,7 +311,9 @@ def advance_diagonal(
     for i in range(features.shape[1]):
         for k in range(K):
             at[k] = dot(features[place[k], i], mean[k])
-        e = _put(i, at, evidence, weights, center, scale, low, high, decimals, hidden, flips, thresholds, answers)
+        weights_of(evidence, weights)
+        believed = dot(weights, at)
+        e = _put(i, believed, center, scale, low, high, decimals, hidden, flips, thresholds, answers)
         if e == 0.0:
             continue
         for k in range(K):

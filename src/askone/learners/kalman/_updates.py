@@ -12,7 +12,7 @@ from askone._common.types import Array
 from askone.labels.number import Real
 from askone.learners.kalman import _compiled
 from askone.learners.kalman._answers import AnswerBlock
-from askone.learners.kalman._bank import Bank, Judged
+from askone.learners.kalman._bank import ALONE, Bank, Judging
 from askone.learners.kalman._grid import FilterGrid
 from askone.learners.kalman._watch import SHORT, Trial, Watch, Watching, beside
 from askone.learners.row_shift import RowMoments
@@ -77,14 +77,14 @@ class OutputUpdates:
         return bank, watch
 
     def learnt(
-        self, bank: Bank, watch: Watching, X: Array, told: Array, judged: Judged = None, known: Array | None = None,
+        self, bank: Bank, watch: Watching, X: Array, told: Array, judged: Judging = ALONE, known: Array | None = None,
         watched: bool = True,
     ) -> tuple[Bank, Watching]:  # fmt: skip
         """Return a bank after some answers (told: see ``Watch``), in blocks of those alike, and who watches.
 
         ``known`` gets how many answers the bank knew before each.
         """
-        bank, done = bank.opened(_compiled.PENDING), 0
+        bank, done = bank.opened(len(X)), 0
         # Where answers of another kind begin: those of a block have one variance and one upper end.
         others = np.flatnonzero((told[1:, 2:4] != told[:-1, 2:4]).any(axis=1)) + 1
         while done < len(X):
@@ -92,9 +92,8 @@ class OutputUpdates:
             end = min(int(ahead[0]) if len(ahead) else len(X), done + _compiled.PENDING - bank.pending)
             if known is not None:
                 known[done:end] = bank.count + np.arange(end - done)
-            heard = None if judged is None else (judged[0][done:end], judged[1][done:end])
-            block = AnswerBlock.told(told[done:end], heard)
-            bank, watch = self._after(bank, watch, X[done:end], block, watched)
+            block = AnswerBlock.told(told[done:end], judged.part(done, end))
+            bank, watch = self.after(bank, watch, X[done:end], block, watched)
             done = end
         return bank, watch
 
@@ -104,12 +103,15 @@ class OutputUpdates:
         while done < len(mine):
             rows = mine[done : done + _compiled.PENDING - bank.pending]
             part = asked.part(rows)
-            bank, watch = self._after(bank, watch, X[rows], part, watched=True)
+            bank, watch = self.after(bank, watch, X[rows], part)
             asked.thresholds[rows], asked.answers[rows] = part.thresholds, part.answers
             done += len(rows)
         return bank, watch
 
-    def _after(self, bank: Bank, watch: Watching, X: Array, block: AnswerBlock, watched: bool) -> tuple[Bank, Watching]:
+    def after(
+        self, bank: Bank, watch: Watching, X: Array, block: AnswerBlock, watched: bool = True
+    ) -> tuple[Bank, Watching]:
+        """Return a bank that was opened after a block that does not go beyond what may be pending, and who watches."""
         features = self.grid.features(X, self.grid.in_use(bank, *beside(watch)))
         bank = self.advanced(bank, features, block)
         return self.watched(bank, watch, X, features, block) if watched else (bank, watch)

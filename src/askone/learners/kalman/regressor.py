@@ -41,7 +41,8 @@ from askone.learners import abilities
 from askone.learners.base import as_uniform
 from askone.learners.kalman import _forecasts
 from askone.learners.kalman._answers import AnswerBlock, SealedStream
-from askone.learners.kalman._bank import Judged
+from askone.learners.kalman._bank import ALONE, Judging
+from askone.learners.kalman._compiled import PENDING
 from askone.learners.kalman._grid import NOISES as NOISES
 from askone.learners.kalman._grid import PRIORS as PRIORS
 from askone.learners.kalman._grid import FilterGrid
@@ -51,7 +52,7 @@ from askone.learners.kalman._state import BankState
 from askone.learners.kalman._updates import OutputUpdates
 from askone.learners.kalman._watch import beside
 from askone.learners.kalman.pricing import UNIFORMS, Prices
-from askone.learners.streaming import StreamTask
+from askone.learners.streaming import Beside, StreamTask
 from askone.questions.base import Answer, ErrorRates, Question, known_rates
 
 GOALS = ("value", "revenue")
@@ -218,7 +219,7 @@ class FilterLearner(
 
     def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
         """Return every filter's posterior; any half-space or ``Between`` will do, whoever asked it."""
-        return self._posterior(state, x, question, answer, None)
+        return self._posterior(state, x, question, answer, ALONE)
 
     def tell_asked(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
         """See ``AsksAt.tell_asked``: the evidence stays.
@@ -226,10 +227,10 @@ class FilterLearner(
         Who asks where it knows the label better than the filters gets as many yes as no, where they were sure: by
         their evidence there would be no end of noise.
         """
-        return self._posterior(state, x, question, answer, (np.ones(1, np.bool_), np.empty(0)))
+        return self._posterior(state, x, question, answer, Judging(np.ones(1, np.bool_), ALONE.said))
 
     def _posterior(
-        self, state: BankState, x: ArrayLike, question: Question, answer: Answer, judged: Judged
+        self, state: BankState, x: ArrayLike, question: Question, answer: Answer, judged: Judging
     ) -> BankState:
         row, bit = as_row(x, self.columns), bool(question.accept(answer))
         banks, watches = list(state.banks), list(state.watches)
@@ -267,7 +268,7 @@ class FilterLearner(
             each = np.array([self.predict(one, x[None])[0] for one, x in zip(before, rows, strict=True)])
             return abilities.Judgement(states[-1], each, np.array([self.known(one) for one in before]))
         said, known = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
-        judged = (np.ascontiguousarray(quiet), said)
+        judged = Judging(np.ascontiguousarray(quiet), said)
         after = self._learnt(state, rows, self._told(questions, answers), judged, known)
         return abilities.Judgement(after, self.space.clipped(self.space.from_unit(said[:, None])), known)
 
@@ -281,7 +282,7 @@ class FilterLearner(
         return np.array(told).reshape(-1, 6)
 
     def _learnt(
-        self, state: BankState, rows: Array, told: Array, judged: Judged = None, known: Array | None = None
+        self, state: BankState, rows: Array, told: Array, judged: Judging = ALONE, known: Array | None = None
     ) -> BankState:
         """Return the state of one output after some answers."""
         (bank,), (watch,) = state.banks, state.watches
@@ -382,7 +383,7 @@ class FilterLearner(
             return self.tell_judged(self.init(), X, questions, answers, quiet).state
         told = self._told(questions, answers)
         last = slice(len(X) - before.count, None)  # since the concept is what it is
-        judged = (np.ascontiguousarray(quiet[last]), np.zeros(before.count)) if quiet.any() else None
+        judged = Judging(np.ascontiguousarray(quiet[last]), ALONE.said)
         bank, _ = self._outputs[0].learnt(self.filters.first(), None, X[last], told[last], judged, watched=False)
         # Whoever watches compares evidence with that of before, which was of other chances.
         by = float(bank.evidence.max() - before.evidence.max())
@@ -398,6 +399,27 @@ class FilterLearner(
         state = self.examined(state, exam, np.arange(len(X)))
         exam.heard(task)
         return state
+
+    def stream_beside(
+        self, state: BankState, X: Array, task: StreamTask, beside: Beside
+    ) -> tuple[int, BankState] | None:
+        """See ``TellsJudged.stream_beside``: of one output, where S is not diagonal and answers are honest."""
+        if self.space.m > 1 or self.diagonal or self._questions.known.trust < 1.0 or self.goal == "revenue":
+            return None
+        (bank,), (watch,) = state.banks, state.watches
+        bank, done, heard, same = bank.opened(PENDING), 0, 0, True
+        while done < len(X) and same:
+            known, part = bank.count, slice(done, done + PENDING - bank.pending)
+            rows, some = X[part], task.part(part.start, part.stop)
+            n, others = len(rows), beside.later(part, heard, known, state.answers + heard)
+            judged = Judging(np.zeros(n, np.bool_), ALONE.said, others)
+            block = AnswerBlock.sealed(n, some, np.ones((n, 1)), judged)
+            exam = SealedStream(self.space, rows, np.zeros(n, np.int64), block)
+            bank, watch = self._outputs[0].after(bank, watch, rows, exam.asked)
+            exam.heard(some)
+            more = int(np.count_nonzero(exam.asked.heard))
+            done, heard, same = done + n, heard + more, bank.count == known + more
+        return done, BankState((bank,), state.answers + heard, (watch,))
 
     def exam(self, X: Array, task: StreamTask, uniform: Array) -> SealedStream:
         """Return the respondent's sealed answers to a question about each row, of the output that the uniforms say."""

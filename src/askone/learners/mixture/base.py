@@ -45,9 +45,9 @@ _SELDOM = 3  # times that a model may sleep and be fitted the more seldom, at la
 _TRUST = 0.3  # the weight at most of a model that is as good as the learner, whose own is 1
 _TRIED = 100.0  # answers since its first fit by which a model has half of that weight
 _ANEW = 512  # answers after a change of the concept by which models are fitted to those since
-_LOOK = 64  # answers from one look at the shares to the next
+LOOK = 64  # answers from one look at the shares to the next
 _ASLEEP = 0.03  # the share of all fitted models below which they sleep
-_FAINT = 1e-3  # the share below which a model is not asked what it says
+FAINT = 1e-3  # the share below which a model is not asked what it says
 _ROOM = 4_000_000  # numbers that are kept of answers and their rows
 _BLOCK = 256  # rows of a stream that fitted models score at once
 _DOUBT = 1.0  # nats against twice, or half, the temperature of a fit
@@ -161,11 +161,12 @@ class Mixture(
         there = self._there(state)
         if not there:
             return there, [1.0]
+        return there, scores.shares([0, *(1 + i for i in there)], self._doubts(state, there, told), FAINT)
+
+    def _doubts(self, state: MixtureState, there: list[int], told: int) -> Array:
+        """Return doubts of the learner and of these models after so many answers (see ``Scores.shares``)."""
         tried = [told - int(state.turns[0, i]) for i in there]
-        doubts = [log((n + _TRIED) / (_TRUST * max(n, 1e-3))) for n in tried]
-        shares = scores.shares([0, *(1 + i for i in there)], np.array([0.0, *doubts]))
-        heard = [share if share > _FAINT else 0.0 for share in shares]
-        return there, [share / sum(heard) for share in heard]
+        return np.array([0.0, *(log((n + _TRIED) / (_TRUST * max(n, 1e-3))) for n in tried)])
 
     def blend(self, state: MixtureState) -> list[tuple[str, float]]:
         there, shares = self.shares(state)
@@ -279,7 +280,7 @@ class Mixture(
         """See ``TellsMany.tell_many``: in blocks, at once while the fitted models sleep."""
         rows, done = as_rows(X, self.columns), 0
         while done < len(rows) and self._there(state):
-            end = min(len(rows), done + _LOOK - (state.told - state.awake) % _LOOK)  # they may sleep from there on
+            end = min(len(rows), done + LOOK - (state.told - state.awake) % LOOK)  # they may sleep from there on
             part = slice(done, end)
             state = self._told_many(state, rows[part], questions[part], answers[part])
             done = end
@@ -345,7 +346,7 @@ class Mixture(
     def _looked(self, state: MixtureState, told: int, scores: Scores) -> MixtureState:
         """Let the fitted models sleep if their shares have come to nothing, after one answer more than ``told``."""
         since = told + 1 - state.awake
-        if since % _LOOK or self._shared(state, told, scores)[1][0] < 1.0 - _ASLEEP:
+        if since % LOOK or self._shared(state, told, scores)[1][0] < 1.0 - _ASLEEP:
             return state
         return replace(state, awake=-1)
 
@@ -443,13 +444,7 @@ class Mixture(
     def _alone(self, state: MixtureState, X: Array, task: StreamTask) -> MixtureState:
         """Return the state after rows that only the learner asks about; what it hears is kept for the next fit."""
         heard: list[StreamBlock | Exchange] = []
-
-        def listen(block: StreamBlock | Exchange) -> None:
-            heard.append(block)
-            if task.listen is not None:
-                task.listen(block)
-
-        base = abilities.stream(self.base, state.base, self._front(X), replace(task, listen=listen))
+        base = abilities.stream(self.base, state.base, self._front(X), listened(task, heard))
         places, bits = self._heard(task.rows, heard)
         return self._kept(state, base, X[places], bits) if len(places) else replace(state, base=base)
 
@@ -481,3 +476,14 @@ class Mixture(
         store = Buffer(kept.shape[1]).extended(0, kept)
         base = self.base.from_arrays(unmarked("base-", arrays))
         return MixtureState(base, fits, scores, arrays["heat"], arrays["turns"], store, len(kept), told, awake, began)
+
+
+def listened(task: StreamTask, heard: list[StreamBlock | Exchange]) -> StreamTask:
+    """Return a task that writes down what is asked and answered, beside telling whoever listens."""
+
+    def listen(block: StreamBlock | Exchange) -> None:
+        heard.append(block)
+        if task.listen is not None:
+            task.listen(block)
+
+    return replace(task, listen=listen)

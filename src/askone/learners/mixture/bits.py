@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, final
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import softmax
 
 from askone._common.arithmetic import exp
 from askone._common.compiled import jit
@@ -119,16 +119,8 @@ class NumberBits(BitLikelihood):
         return np.column_stack([bits[:, :2] / scale, bits[:, 2:]])
 
     def slopes(self, F: Array, bits: Array, flip: float) -> Slopes:
-        above, under = expit(F - bits[:, :1]), expit(F - bits[:, 1:2])
-        inside, slope = above - under, above * (1 - above) - under * (1 - under)
-        sign = np.where(bits[:, 2:3] > 0, 1.0, -1.0)
-        said = np.where(sign > 0, inside, expit(bits[:, :1] - F) + under)
-        floor, trust = flip + (1 - 2 * flip) * bits[:, 3:4], bits[:, 4:] * (1 - 2 * flip)
-        Q = np.maximum(floor + trust * said, _LEAST)
-        slope = trust * slope
-        information = slope * slope / np.maximum(Q * (1 - Q), _LEAST)
-        least = _CURVED * (1 - 2 * flip) ** 2  # of less information, as much less
-        return Slopes(-np.log(Q[:, 0]), -sign * slope / Q, np.maximum(information, least))
+        Q, gradient, hessian = _number_slopes(np.ascontiguousarray(F[:, 0]), np.ascontiguousarray(bits), flip)
+        return Slopes(-np.log(Q), gradient[:, None], hessian[:, None])
 
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
         low, high, told, floor, trust = bit.tolist()
@@ -237,6 +229,25 @@ def _tempered(scores: Array, temperature: float, e: Array) -> float:
     return total
 
 
+@jit
+def _number_slopes(F: Array, bits: Array, flip: float) -> tuple[Array, Array, Array]:
+    """Return Q of each bit, the derivative of -log Q by the score, and Fisher's information, for numbers."""
+    n, honest = len(F), 1.0 - 2.0 * flip
+    Q, gradient, hessian = np.empty(n), np.empty(n), np.empty(n)
+    least = _CURVED * honest * honest  # of less information, as much less
+    for i in range(n):
+        above = _sigmoid(F[i] - bits[i, 0])
+        under = _sigmoid(F[i] - bits[i, 1]) if bits[i, 1] < np.inf else 0.0
+        told, trust = bits[i, 2] > 0, bits[i, 4] * honest
+        said = above - under if told else 1.0 - above + under
+        slope = trust * (above * (1.0 - above) - under * (1.0 - under))
+        Q[i] = max(flip + honest * bits[i, 3] + trust * said, _LEAST)
+        gradient[i] = (-slope if told else slope) / Q[i]
+        hessian[i] = max(slope * slope / max(Q[i] * (1.0 - Q[i]), _LEAST), least)
+    return Q, gradient, hessian
+
+
+@jit
 def _sigmoid(z: float) -> float:
     if z < 0:
         e = exp(max(z, -700.0))

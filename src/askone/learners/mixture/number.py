@@ -17,11 +17,11 @@ from askone.features.layout import RowLayout
 from askone.labels.number import Real
 from askone.learners import abilities, step_loops
 from askone.learners.base import of_family
-from askone.learners.mixture.base import Mixture, MixtureState, Scored
+from askone.learners.mixture.base import FAINT, LOOK, Mixture, MixtureState, Scored, listened
 from askone.learners.mixture.bits import NumberBits
 from askone.learners.mixture.members import FittedMember
 from askone.learners.scores import Scores
-from askone.learners.streaming import Exchange, StreamBlock
+from askone.learners.streaming import Beside, Exchange, StreamBlock, StreamTask
 from askone.questions.base import HONEST, Answer, Question
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
@@ -130,25 +130,62 @@ class NumberMixture(
         front = row[0, : self.base.columns]
         if self._own(question.learnt):
             return state, self.base.tell(state.base, front, question, answer)
-        base = self.base.tell_asked(state.base, front, question, answer)
-        return self._judged(state, row, question, bit, scores), base
-
-    def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array, scores: Scored) -> MixtureState:
+        if abilities.able(self.base, abilities.TellsJudged):
+            found = self.base.tell_judged(state.base, front[None], [question], [answer], np.ones(1, np.bool_))
+            said, base = found.said, found.state
+        else:
+            said, base = self._said(state, row), self.base.tell_asked(state.base, front, question, answer)
         if not isinstance(question, HalfSpace):
-            return state
-        [losses] = self._losses(len(state.fits), self._said(state, row), bit[None], scores)
-        return self._judged_by(state, losses)
+            return state, base
+        [losses] = self._losses(len(state.fits), said, bit[None], scores)
+        return self._judged_by(state, losses), base
 
     def _losses(self, fits: int, said: Array, bits: Array, scores: Scored) -> Array:
         """Return the loss of everybody at each row, n x (1 + fits); who said nothing has the learner's."""
-        unit = self.base.space.to_unit
-        values = np.repeat(unit(said), 1 + fits, axis=1)
-        for i, F in scores.items():
-            values[:, 1 + i] = unit(self._clipped(F))[:, 0]
+        values = self._values(fits, self.base.space.to_unit(said), scores)
         c, above, floor, trust = (bits[:, k : k + 1] for k in (0, 2, 3, 4))
         # E[(1 - floor) / trust] is the honest share of such answers; by trust^2, as far as one tells much.
         sure = trust * (2.0 * (1.0 - floor) - trust)
         return np.asarray(sure * np.where(above > 0, c - values, values - c))
+
+    def _values(self, fits: int, said: Array, scores: Scored) -> Array:
+        """Return what everybody says of each row, in unit labels; who said nothing has the learner's."""
+        values = np.repeat(said, 1 + fits, axis=1)
+        for i, F in scores.items():
+            values[:, 1 + i] = self.base.space.to_unit(self._clipped(F))[:, 0]
+        return values
+
+    def _together(self, state: MixtureState, X: Array, task: StreamTask, first: int) -> tuple[int, MixtureState]:
+        """See ``Mixture._together``: in compiled blocks, up to the next look at the shares."""
+        if not abilities.able(self.base, abilities.TellsJudged):
+            return super()._together(state, X, task, first)
+        ready = [self._due_at(state, k) - state.told for k, one in enumerate(self.members) if one.ready]
+        n = min([len(X) - first, LOOK - (state.told - state.awake) % LOOK, *ready])
+        rows, heard = X[first : first + n], list[StreamBlock | Exchange]()
+        beside = self._beside(state, rows)
+        part = listened(task.part(first, first + n), heard)
+        found = self.base.stream_beside(state.base, self._front(rows), part, beside)
+        if found is None:
+            return super()._together(state, X, task, first)
+        places, bits = self._heard(task.rows, heard)
+        if not len(places):
+            return first + found[0], replace(state, base=found[1])
+        total, squared = beside.weights.tolist()
+        if any((self.count(state) + k) % self.turns for k in range(len(places))):
+            state = replace(
+                state, scores=Scores(beside.losses, beside.squares, (total, squared)), began=self._began(state)
+            )
+        looked = self._looked(state, state.told + len(places) - 1, self._scores(state))
+        return first + found[0], self._kept(looked, found[1], rows[places], bits)
+
+    def _beside(self, state: MixtureState, rows: Array) -> Beside:
+        """Return what the fitted models say of rows, and the scores, to be written into."""
+        there, scores = self._there(state), self._scores(state)
+        said = self._values(len(state.fits), np.zeros((len(rows), 1)), self._scored(state, rows))
+        doubts = np.array([self._doubts(state, there, state.told + k) for k in range(len(rows) + 1)])
+        places = np.array([0, *(1 + i for i in there)])
+        written = scores.losses.copy(), scores.squares.copy(), np.array(scores.weights)
+        return Beside(said, places, doubts, *written, 0, 0, self.turns, FAINT)
 
     def _told_many(
         self, state: MixtureState, rows: Array, questions: Sequence[Question], answers: Sequence[Answer]
