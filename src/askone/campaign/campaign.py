@@ -44,6 +44,7 @@ from askone.campaign.kinds.estimates import Estimate
 from askone.campaign.output import answer_list, dashboard, people_list
 from askone.campaign.output.answer_list import Which
 from askone.campaign.output.estimation import estimated, estimated_by
+from askone.campaign.output.predicted_pages import predicted_pages
 from askone.campaign.output.views import has_picture, shown_fields
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
@@ -443,12 +444,19 @@ class Campaign:
             return list(self._estimator.predict(None if self.rowless else X))
 
     def prediction_pages(self, size: int) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
-        """Yield the same of all rows, without what people see of them: keys and columns, page by page."""
-        for keys, X in self.store.feature_pages(self.name, size):
-            with self._lock:
-                self._catch_up()
-                columns = self._predicted(X.astype(np.float64))
-            yield keys, columns
+        """Return the same of all rows, without what people see of them: keys and columns, page by page.
+
+        All are those of the state when the first is asked for.
+        """
+        with self._lock:
+            self._catch_up()
+            estimator = building.unpack(self._packed).estimator
+            estimator.stream_.state, labels = self.projection.state, self.settings.labels
+            stretch = self.projection.stretch(1 - self.settings.level)
+        return predicted_pages(
+            self.store.feature_pages(self.name, size),
+            lambda X: labels.predicted(estimator, X.astype(np.float64), self.rowless, stretch),
+        )
 
     @overload
     def estimate(self, what: str, by: None = None) -> Estimate: ...
