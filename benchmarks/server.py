@@ -19,7 +19,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "start" in parts:
             results["start"] = _start(prices(Path(folder), chosen.rows), Path(folder), 2 if chosen.quick else 7)
     wrong = [fault for one in results["loads"] for fault in one["faults"]]
+    wrong += [f"{name}: not a number" for name in unmeasured(results)]
     print("\n".join(wrong) or "No fault was found.")
     if not chosen.quick or chosen.out:
         _keep(results, Path(chosen.out) if chosen.out else None)
@@ -85,6 +86,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--people", type=int, default=64)
     parser.add_argument("--out", default=None, help="directory for server.json and the page, instead of their places")
     return parser
+
+
+def unmeasured(found: Any, name: str = "") -> Iterator[str]:
+    """Yield the names of figures that are no numbers: what was to be measured did not happen.
+
+    >>> list(unmeasured({"large": {"latency_ms": float("nan"), "started": 1.0}}))
+    ['large latency_ms']
+    """
+    if isinstance(found, float) and not np.isfinite(found):
+        yield name
+    each = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    for key, one in each:
+        yield from unmeasured(one, f"{name} {key}".strip())
 
 
 def _chosen(given: str | None, every: Iterable[str], quick: bool) -> list[str]:
@@ -182,6 +196,7 @@ def _large(task: Task, folder: Path) -> dict[str, Any]:
     """A campaign of very many rows: made, opened, asked, exported, by the commands that people use."""
     url = str(folder / "large.db")
     labels = ("--kind", "number", "--low", "0", "--high", "1000", "--unit", "EUR", "--name", "large")
+    labels += ("--key", "row", "--show", "row")  # people go by what they see, and a key alone they would not
     result: dict[str, Any] = {"made": command("new", str(task.file), *labels, "--store", url)}
     print(f"large: made {result['made']}", flush=True)
     store_people = people_of(url, "large", 4)

@@ -157,7 +157,9 @@ async def load(
     people: Sequence[Person], seconds: float, rate: float | None, begun: Callable[[], object] = time.time
 ) -> Record:
     """People answer for so long, ``rate`` answers a second together, or flat out; one record for all of them."""
-    record = people[0].record
+    record, wrong = people[0].record, list[BaseException]()
+    # What goes wrong in a callback would end in a line that nobody reads, and somebody who never answers.
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(_error_of(context)))
     await asyncio.gather(*(person.connect() for person in people))
     for person in people:
         person.ask()
@@ -182,7 +184,14 @@ async def load(
     record.unsent = sum(person.left() for person in people)
     for person in people:
         person.close()
+    if wrong:
+        raise wrong[0]
     return record
+
+
+def _error_of(context: dict[str, Any]) -> BaseException:
+    found = context.get("exception")
+    return found if isinstance(found, BaseException) else RuntimeError(str(context["message"]))
 
 
 def _plan(people: Sequence[Person], seconds: float, rate: float, started: float, chance: random.Random) -> None:

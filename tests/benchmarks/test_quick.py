@@ -40,6 +40,7 @@ SECTIONS = sorted(path.stem.removeprefix("trust_") for path in FOLDER.glob("trus
 RUNS = {name: [name] for name in ENDS if name not in ("trust", "efficiency")} | {
     f"trust, {one}": ["trust", "--only", one] for one in SECTIONS
 }
+RUNS["server, large"] = ["server", "--only", "large"]
 NEEDS = {
     "server": "uvicorn",
     "crashes": "uvicorn",

@@ -86,6 +86,47 @@ def test_the_model_learns_after_each_turn_and_a_store_that_is_away_then_hurts_no
     assert all(fake.learnt)  # nobody waited
 
 
+def test_nobody_waits_for_a_long_lesson():
+    fake, gate = Fake(), threading.Event()
+    learn = fake.learn
+
+    def long(go_on):
+        learn(go_on)
+        gate.wait(LONG)
+
+    fake.learn = long
+
+    async def scenario(worker):
+        results = [await worker.put(1)]
+        await until(lambda: fake.learnt)  # and goes on
+        results += [await worker.put(n) for n in (2, 4)]
+        begun = len(fake.learnt)
+        gate.set()
+        return results, begun
+
+    assert run(fake, scenario) == ([1, 0.5, 0.25], 1)
+
+
+def test_a_model_that_cannot_learn_hurts_nobody(caplog):
+    fake = Fake()
+
+    def broken(go_on):
+        fake.learnt.append(go_on())
+        raise ZeroDivisionError
+
+    fake.learn = broken
+
+    async def scenario(worker):
+        results = []
+        for n in (1, 2):
+            results.append(await worker.put(n))
+            await until(lambda: len(fake.learnt) == len(results))
+        return results
+
+    assert run(fake, scenario) == [1, 0.5]
+    assert "learning failed" in caplog.text
+
+
 def test_a_batch_has_a_most():
     fake = Fake()
 

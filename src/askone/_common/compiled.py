@@ -40,7 +40,19 @@ class FileOfEachSignature(IndexDataCacheFile):  # type: ignore[misc]  # numba ha
 
 def jit(function: Callable[..., R]) -> Callable[..., R]:
     """Return it compiled; compiled code is kept between runs.  Without ``fastmath``: see above."""
-    compiled: Any = numba.njit(cache=True, error_model="numpy")(function)
+    return _compiled(function, alone=True)
+
+
+def jit_long(function: Callable[..., R]) -> Callable[..., R]:
+    """Return the same for what takes long: other threads go on meanwhile.
+
+    Where a call is short, they would only take the interpreter away.
+    """
+    return _compiled(function, alone=False)
+
+
+def _compiled(function: Callable[..., R], alone: bool) -> Callable[..., R]:
+    compiled: Any = numba.njit(cache=True, error_model="numpy", nogil=not alone)(function)
     if not numba.config.DISABLE_JIT:  # with it, the function is as it was
         cache = compiled._cache
         source = cache._impl.locator.get_source_stamp()
@@ -229,6 +241,12 @@ def product(X: Array, W: Array) -> Array:
     out = np.zeros((X.shape[0], W.shape[1]), dtype=X.dtype)
     add_product(X, W, out)
     return out
+
+
+@jit_long
+def long_product(X: Array, W: Array) -> Array:
+    """Return the same of large matrices."""
+    return product(X, W)
 
 
 def times(a: Array, b: Array) -> Array:

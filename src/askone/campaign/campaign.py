@@ -44,6 +44,7 @@ from askone.campaign.kinds.estimates import Estimate
 from askone.campaign.output import answer_list, dashboard, people_list
 from askone.campaign.output.answer_list import Which
 from askone.campaign.output.estimation import estimated, estimated_by
+from askone.campaign.output.predicted_pages import predicted_pages
 from askone.campaign.output.views import has_picture, shown_fields
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
@@ -64,7 +65,7 @@ else:
 KEEP, PAUSE = 500, 60.0
 """After so many lessons and seconds the state is kept, so that opening is quick: megabytes, so not too often."""
 LATE = 200
-"""So many answers may wait to be learnt from while people are served; with more, nobody is served before them.
+"""Answers that may wait to be learnt from, where nobody learns beside those who serve (see ``Campaign.late``).
 
 But for those that are learnt anew, as when somebody is excluded: people are served by the state from before."""
 _WARM = 20  # answers: more than any learner puts off
@@ -81,6 +82,9 @@ class Campaign:
         self._lock = threading.RLock()
         self.patience: float | None = None
         """Seconds for which whoever looks waits until all answers are learnt from; None: as long as it takes."""
+        self.late = LATE
+        """So many answers may wait to be learnt from while people are served; with more, nobody is before them."""
+        self._learning = threading.Lock()
         self._number = store.number(name)
         self._packed = store.learner(name)
         self._begun = beginning(self._packed)
@@ -188,13 +192,52 @@ class Campaign:
         self.learn(None if until is None else lambda: time.monotonic() < until)
 
     def learn(self, go_on: Callable[[], bool] | None = None) -> None:
-        """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then."""
+        """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then.
+
+        With ``go_on`` others are served while a lesson is learnt, however long that takes; who comes while another
+        thread is learning leaves it to that one.
+        """
+        if go_on is None:
+            with self._lock:
+                self.projection.trainer.settle()
+        elif not self._learn_beside(go_on):
+            return
+        with self._lock:
+            due = not self._spoilt and self._now >= self._kept_at + PAUSE
+            kept = self._states.far(self.projection, KEEP) if due else None
+            grown = due and self._states.keep_grown(self.projection, idle=go_on is None or go_on())
+            if kept is not None or grown:
+                self._kept_at = self._now
+        if kept is not None:  # a state is a value of megabytes: nobody waits until it is written
+            self._states.keep_marked(kept)
+
+    def _learn_beside(self, go_on: Callable[[], bool]) -> bool:
+        """Learn in slices, of which the learning itself holds nobody up; return whether no other thread was at it."""
+        if not self._learning.acquire(blocking=False):
+            return False
+        try:
+            while go_on() and self._learn_slice(go_on):
+                pass
+        finally:
+            self._learning.release()
+        return True
+
+    def _learn_slice(self, go_on: Callable[[], bool]) -> bool:
+        """Learn the next few lessons; return whether there may be more."""
         with self._lock:
             trainer = self.projection.trainer
-            trainer.settle(go_on)
-            due = not self._spoilt and self._now >= self._kept_at + PAUSE
-            if due and self._states.keep_far(self.projection, KEEP, idle=go_on is None or go_on()):
-                self._kept_at = self._now
+            part = trainer.next_slice()
+        if part is None:
+            return False
+        state = part.fold.state
+        for place in range(len(part.taught)):
+            if place and not go_on():
+                break
+            state = part.after(place, state)
+            with self._lock:
+                if not trainer.take(part, place, state):
+                    break
+        return True
 
     def _note(self, projection: Projection, entries: Iterable[Entry]) -> None:
         """Note entries, and the rows with known labels that come with them."""
@@ -226,8 +269,8 @@ class Campaign:
                 self._reload()
             # Before the transaction, in which others could not write.
             trainer = self.projection.trainer
-            if trainer.valid and trainer.pending > LATE:
-                trainer.settle(lambda: trainer.pending > LATE)
+            if trainer.valid and trainer.pending > self.late:
+                self._learn_beside(lambda: trainer.pending > self.late)
             with self.store.transaction(self.name) as transaction:
                 self._check(transaction.campaign)
                 if transaction.head[0] < self.projection.seq:  # the store was put back to an earlier time
@@ -401,12 +444,19 @@ class Campaign:
             return list(self._estimator.predict(None if self.rowless else X))
 
     def prediction_pages(self, size: int) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
-        """Yield the same of all rows, without what people see of them: keys and columns, page by page."""
-        for keys, X in self.store.feature_pages(self.name, size):
-            with self._lock:
-                self._catch_up()
-                columns = self._predicted(X.astype(np.float64))
-            yield keys, columns
+        """Return the same of all rows, without what people see of them: keys and columns, page by page.
+
+        All are those of the state when the first is asked for.
+        """
+        with self._lock:
+            self._catch_up()
+            estimator = building.unpack(self._packed).estimator
+            estimator.stream_.state, labels = self.projection.state, self.settings.labels
+            stretch = self.projection.stretch(1 - self.settings.level)
+        return predicted_pages(
+            self.store.feature_pages(self.name, size),
+            lambda X: labels.predicted(estimator, X.astype(np.float64), self.rowless, stretch),
+        )
 
     @overload
     def estimate(self, what: str, by: None = None) -> Estimate: ...

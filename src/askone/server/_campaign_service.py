@@ -22,6 +22,9 @@ _SPARKS = 40  # points of a curve in the list
 PATIENCE = 0.25
 """Seconds that somebody who looks lets others wait, where very much is to be learnt anew; the next look goes on."""
 
+LATE = 5000
+"""Answers that may wait to be learnt from: a fit of all of them takes its time, and people are served meanwhile."""
+
 
 @final
 class CampaignService:
@@ -29,7 +32,7 @@ class CampaignService:
 
     def __init__(self, campaign: campaigns.Campaign, refit: Callable[[campaigns.Campaign], None] | None = None) -> None:
         self._campaign, self._refit = campaign, refit
-        campaign.patience = PATIENCE
+        campaign.patience, campaign.late = PATIENCE, LATE
         settings = campaign.settings
         self._serializer = QuestionSerializer(campaign.name, settings.labels, settings.rows.show, settings.privacy)
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, final
+from typing import Any, Protocol, TypeVar, cast, final
 
 from askone.errors import AskoneError, StoreUnavailable, UnknownCampaign
 
@@ -56,6 +56,57 @@ def _errors_to(jobs: Sequence[_Job]) -> Iterator[None]:
 
 
 @final
+class _Learning:
+    """The thread in which a campaign's model learns while nobody is being served: one lesson may take very long."""
+
+    def __init__(self, name: str, is_idle: Callable[[], bool]) -> None:
+        self._is_idle, self._campaign, self._until = is_idle, cast(BatchService | None, None), 0.0
+        self._paused = self._over = False
+        self._wanted, self._resting = threading.Event(), threading.Event()
+        self._resting.set()
+        self._thread = threading.Thread(target=self._run, name=f"learning {name}", daemon=True)
+        self._thread.start()
+
+    def pause(self) -> None:
+        """Learn nothing more for now, after the lesson that is being learnt: people are served."""
+        self._paused = True
+
+    def go_on(self, campaign: BatchService | None, seconds: float) -> None:
+        """Learn, now that everybody has a next question: for so long if others wait already.
+
+        Whoever serves waits as long; but not for a lesson that was begun before people were served and is not done.
+        """
+        is_long = not self._resting.is_set()
+        self._resting.clear()
+        self._campaign, self._until, self._paused = campaign, time.perf_counter() + seconds, False
+        self._wanted.set()
+        if not is_long and not self._is_idle():
+            self._resting.wait(seconds)
+
+    def end(self) -> None:
+        """End when the lesson that is being learnt is learnt."""
+        self._paused = self._over = True
+        self._wanted.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while self._wanted.wait() and not self._over:
+            self._wanted.clear()
+            campaign = self._campaign
+            if campaign is not None:
+                try:
+                    campaign.learn(self._may)
+                except StoreUnavailable:
+                    log.warning("learning is put off: the store is away")
+                except BaseException as error:  # as with whatever goes wrong in a turn, the thread lives
+                    log.error("learning failed", exc_info=error)
+            self._resting.set()
+
+    def _may(self) -> bool:
+        return not self._paused and (self._is_idle() or time.perf_counter() < self._until)
+
+
+@final
 class Worker:
     """The thread of one campaign, which opens it, serves it and is the only one that touches it."""
 
@@ -76,6 +127,7 @@ class Worker:
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._ended, self._took = -_BUSY, 0.0
+        self._learning = _Learning(name, self._queue.empty)
         self._thread = threading.Thread(target=self._run, name=f"campaign {name}", daemon=True)
         self._thread.start()
 
@@ -107,6 +159,7 @@ class Worker:
 
     def _run(self) -> None:
         while (jobs := self._gather()) is not None:
+            self._learning.pause()
             with _errors_to(jobs):
                 self._retried(self._campaign_service)
                 commands = [job for job in jobs if job.call is None]
@@ -117,10 +170,11 @@ class Worker:
                     if job.call is not None:
                         with _errors_to([job]):
                             _settle([job], [self._with(job.call)])
-                self._learn(self._took)
                 if commands:
                     self._ended = time.monotonic()
+            self._learning.go_on(self._campaign, self._took)
         self._refuse_late()
+        self._learning.end()
 
     def _refuse_late(self) -> None:
         """Tell who came after the end was announced to come again."""
@@ -172,15 +226,6 @@ class Worker:
             self._on_batch(len(jobs), took)
         if self._on_results is not None:
             self._on_results(commands, results)
-
-    def _learn(self, took: float) -> None:
-        """Let the model learn, now that everybody has a next question: for as long as the batch took if others wait."""
-        until = time.perf_counter() + took
-        campaign = self._campaign_service()
-        try:
-            campaign.learn(lambda: self._queue.empty() or time.perf_counter() < until)
-        except StoreUnavailable:
-            log.warning("learning is put off: the store is away")
 
     def _retried(self, step: Callable[[], T]) -> T:
         """Run a step, again and again while the store is away: events have their own ids, so that twice is once."""

@@ -1,6 +1,9 @@
 """The model of a campaign learns when there is time: late, bounded, and with the same result."""
 
+import threading
+
 from askone.campaign.campaign import LATE, Campaign
+from askone.campaign.engine._trainer import Slice
 from askone.campaign.engine.commands import Answer, Exclude, Next, Undo
 from askone.session.checkpoints import Fold
 from staged import PRICES, asking, stage, state_of
@@ -93,8 +96,8 @@ def test_nobody_waits_while_the_model_is_folded_anew_beside(any_store, monkeypat
     held = answer(campaign, 100, learn=True)
     before = state_of(campaign)[0]
     taught = []
-    learn = Fold.learn
-    monkeypatch.setattr(Fold, "learn", lambda fold, lesson: taught.append(1) or learn(fold, lesson))
+    advance = Fold.advance
+    monkeypatch.setattr(Fold, "advance", lambda fold, *after: taught.append(1) or advance(fold, *after))
     campaign.serve([Exclude("boss", "x1", "p0")], 500.0, learn=False)
     for i in range(30):
         who = PEOPLE[1 + i % 7]
@@ -110,3 +113,35 @@ def test_nobody_waits_while_the_model_is_folded_anew_beside(any_store, monkeypat
     campaign.learn()
     assert state_of(campaign) == state_of(Campaign.open(any_store, "c", fresh=True))
     assert state_of(campaign)[0] != before
+
+
+def test_people_are_served_while_a_lesson_is_learnt_and_what_they_take_back_is_not_learnt(any_store, monkeypatch):
+    """One lesson may be a fit of all answers: whoever serves goes on by the state that there is."""
+    campaign = stage(any_store, PRICES, rows=200)
+    held = answer(campaign, 60, learn=True)
+    begun, gate, learnt = threading.Event(), threading.Event(), Slice.after
+
+    def after(part, place, state):
+        begun.set()
+        assert gate.wait(60.0)
+        return learnt(part, place, state)
+
+    def say(i):
+        request = Answer(PEOPLE[i], held[PEOPLE[i]].question.lease, True, f"b{i}", 1.0)
+        [held[PEOPLE[i]]] = campaign.serve([request], 100.0 + i, learn=False)
+
+    say(0)
+    before = campaign.projection.trainer.learnt
+    monkeypatch.setattr(Slice, "after", after)
+    beside = threading.Thread(target=campaign.learn, args=[lambda: True])
+    beside.start()
+    assert begun.wait(60.0)
+    say(1)
+    campaign.learn(lambda: True)  # another thread is at it
+    assert campaign.projection.trainer.learnt == before
+    campaign.serve([Undo(PEOPLE[0], "u0")], 110.0, learn=False)
+    gate.set()
+    beside.join()
+    assert campaign.projection.trainer.pending == 0
+    assert campaign.projection.trainer.learnt == before + 1
+    assert state_of(campaign) == state_of(Campaign.open(any_store, "c", fresh=True))

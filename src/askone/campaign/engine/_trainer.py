@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from askone._common.types import Array
 from askone.campaign.engine.training_set import (
@@ -22,6 +22,7 @@ from askone.campaign.engine.training_set import (
     GivenAnswer,
     LateLesson,
     Lesson,
+    Step,
     ToldLesson,
     TrainingSet,
     in_stint,
@@ -32,7 +33,7 @@ from askone.campaign.engine.training_set import (
 from askone.learners.abilities import Refits, able
 from askone.learners.base import Learner
 from askone.questions.base import Question
-from askone.session.checkpoints import Example, Fit, Fold, fit_of
+from askone.session.checkpoints import Example, Fit, Fold, fit_of, learnt
 from askone.session.log import AUTOMATIC
 
 Features = Callable[[Sequence[int]], Array]
@@ -41,6 +42,22 @@ FitReader = Callable[[str], bytes | None]
 """Fits by their hashes; None: it is missing or damaged."""
 log = logging.getLogger("askone.campaign")
 _CHUNK, _BLOCK = 512, 64  # lessons whose rows are read at once; those that are learnt at once where nobody waits
+_SLICE = 32  # lessons whose rows are read at once where somebody may come
+
+
+@final
+class Slice(NamedTuple):
+    """Some lessons after the first ``start`` of a fold, and what they teach."""
+
+    fold: Fold
+    start: int
+    steps: Sequence[Step]
+    taught: Sequence[Example | Fit | None]
+
+    def after(self, place: int, state: Any) -> Any:
+        """Return the state after one more lesson; nothing else changes, so others may go on meanwhile."""
+        lesson = self.taught[place]
+        return state if lesson is None else learnt(self.fold.learner, state, lesson)
 
 
 @final
@@ -85,32 +102,53 @@ class Trainer:
         """Whether the state's lessons are still as they were; if not, it is folded anew beside, and will be."""
         return self._beside is None and self.lessons.changed >= self.learnt
 
-    def settle(self, go_on: Callable[[], bool] | None = None) -> None:
-        """Learn what the lessons teach, from where they changed if they did; ``go_on`` is asked before each."""
+    def settle(self) -> None:
+        """Learn what the lessons teach, from where they changed if they did."""
+        self._turn_back()
+        for start in range(self._newest.count, len(self.lessons.steps), _CHUNK):
+            self._learn(start, start + _CHUNK)
+        self.fold, self._beside = self._newest, None
+
+    def _turn_back(self) -> None:
+        """Go back to before the first lesson that changed, beside."""
         lessons = self.lessons
         if lessons.changed < self._newest.count:
             self._beside = self._newest.back_to(lessons.changed)
             lessons.changed = self._beside.count
-        for start in range(self._newest.count, len(lessons.steps), _CHUNK):
-            if not self._learn(start, start + _CHUNK, go_on):
-                return
-        self.fold, self._beside = self._newest, None
 
-    def _learn(self, start: int, end: int, go_on: Callable[[], bool] | None) -> bool:
-        """Learn lessons from ``start`` on, up to ``end``; return whether there is time for more."""
-        chunk, fold = self.lessons.steps[start:end], self._newest
-        if go_on is not None and not go_on():
+    def next_slice(self) -> Slice | None:
+        """Return some lessons to be learnt one by one, while others go on, and taken in; None: all are learnt."""
+        self._turn_back()
+        fold = self._newest
+        steps = self.lessons.steps[fold.count : fold.count + _SLICE]
+        if not steps:
+            self.fold, self._beside = fold, None
+            return None
+        return Slice(fold, fold.count, steps, self._taught(fold, steps))
+
+    def take(self, part: Slice, place: int, state: Any) -> bool:
+        """Go on to the state after the lesson at this place of a slice, unless lessons changed meanwhile."""
+        fold, lessons, at = part.fold, self.lessons, part.start + place
+        same = fold is self._newest and fold.count == at <= lessons.changed
+        if not same or lessons.steps[at : at + 1] != part.steps[place : place + 1]:
             return False
+        fold.advance(state)
+        lessons.changed = fold.count
+        return True
+
+    def _learn(self, start: int, end: int) -> None:
+        """Learn lessons from ``start`` on, up to ``end``."""
+        chunk, fold = self.lessons.steps[start:end], self._newest
+        taught = self._taught(fold, chunk)
+        for first in range(0, len(taught), _BLOCK):
+            fold.learn_many(taught[first : first + _BLOCK])
+            self.lessons.changed = fold.count
+
+    def _taught(self, fold: Fold, chunk: Sequence[Step]) -> list[Example | Fit | None]:
+        """Return what lessons teach, with their rows and questions."""
         told = self._examples([one for one in chunk if not isinstance(one, FitLesson)])
         examples = (example if teaches(fold.learner, asking) else None for _, asking, example in told)
-        taught = [self._fit(one) if isinstance(one, FitLesson) else next(examples) for one in chunk]
-        step = _BLOCK if go_on is None else 1
-        for first in range(0, len(taught), step):
-            if first and go_on is not None and not go_on():
-                return False
-            fold.learn_many(taught[first : first + step])
-            self.lessons.changed = fold.count
-        return True
+        return [self._fit(one) if isinstance(one, FitLesson) else next(examples) for one in chunk]
 
     def told(self, most: int) -> Iterator[ToldLesson]:
         """Yield the first so many answers that are learnt from, in their order, learnt or not."""
@@ -171,7 +209,7 @@ class Trainer:
         for before, fit in enumerate(self.lessons.fits):
             end = min(fit.learnt + before, self.lessons.steps.index(fit))
             while self.fold.count < end:
-                self._learn(self.fold.count, min(end, self.fold.count + _CHUNK), None)
+                self._learn(self.fold.count, min(end, self.fold.count + _CHUNK))
             if able(learner, Refits):
                 yield fit, fit_of(learner, self.fold.state), self.fold.state
         self.settle()

@@ -12,7 +12,7 @@ import io
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from askone.campaign.engine import projection_arrays
 from askone.campaign.engine.projection import Projection
 from askone.errors import AskoneError, InvalidFile, StoreUnavailable
 from askone.estimators.model_file import UNREADABLE
+from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.session.log import Asked
 from askone.store.entries import Snapshot
@@ -31,6 +32,16 @@ log = logging.getLogger("askone.campaign")
 SPARSE = 8
 """What the log says is kept again when it has grown by one part in so many: it is large, and a tail is soon read."""
 _FEW = 4000  # entries
+
+
+@final
+class MarkedState(NamedTuple):
+    """A state after the first ``learnt`` lessons, and the mark of what it belongs to."""
+
+    learnt: int
+    mark: str
+    learner: Learner[Any]
+    state: Any
 
 
 @final
@@ -63,25 +74,38 @@ class KeptStates:
             self.seq = projection.seq
         return projection
 
-    def keep_far(self, projection: Projection, lessons: int, idle: bool) -> bool:
-        """Keep again what is old: a state after so many lessons more, and what the log says; return whether any was.
-
-        What the log says, where nobody waits (``idle``): that takes a second or two with a million answers.
-        """
+    def far(self, projection: Projection, lessons: int) -> MarkedState | None:
+        """Return the state if it is to be kept again, as it has learnt so many lessons more."""
         trainer = projection.trainer
         # Among many people some answers always wait: what was learnt before them is kept.
         far = trainer.valid and abs(trainer.learnt - self.count) >= lessons
+        return self._marked(projection) if far else None
+
+    def keep_marked(self, one: MarkedState) -> None:
+        """Keep a state, while others go on; one that cannot be kept is warned of, and not tried again at once."""
+        try:
+            self._keep(one)
+        except (AskoneError, OSError) as error:
+            self._warn(error)
+            self.count = one.learnt
+
+    def keep_grown(self, projection: Projection, idle: bool) -> bool:
+        """Keep what the log says if it has grown; return whether it had.
+
+        Where nobody waits (``idle``): that takes a second or two with a million answers.
+        """
         grown = idle and projection.seq - self.seq >= max(_FEW, projection.seq // SPARSE)
         try:
-            if far:
-                self.keep(projection)
             if grown:
                 self.keep_projection(projection)
-        except (AskoneError, OSError) as error:  # what was served is in the log: it is well without
-            log.warning("the state of campaign %s could not be kept: %s", self._name, error)
-            # Not again before as many answers more.
-            self.count, self.seq = trainer.learnt, projection.seq
-        return far or grown
+        except (AskoneError, OSError) as error:
+            self._warn(error)
+            self.seq = projection.seq
+        return grown
+
+    def _warn(self, error: Exception) -> None:
+        """Say that something could not be kept: what was served is in the log, and it is well without."""
+        log.warning("the state of campaign %s could not be kept: %s", self._name, error)
 
     def keep_projection(self, projection: Projection) -> None:
         """Keep what the log says; all that was noted is in it."""
@@ -138,12 +162,21 @@ class KeptStates:
 
     def keep(self, projection: Projection) -> None:
         """Keep the state after as many lessons as it has."""
+        one = self._marked(projection)
+        if one is not None:
+            self._keep(one)
+
+    def _marked(self, projection: Projection) -> MarkedState | None:
+        """Return the state with what it belongs to, unless it was kept or is not to be."""
         count = projection.trainer.learnt
         if count == self.count or projection.trainer.lost:  # what lacks a fit is not what the log says
-            return
-        blob = _packed(projection.learner.to_arrays(projection.state))
-        self._store.keep_snapshot(self._name, count, self._mark(projection, count), blob)
-        self.count = count
+            return None
+        return MarkedState(count, self._mark(projection, count), projection.learner, projection.state)
+
+    def _keep(self, one: MarkedState) -> None:
+        blob = _packed(one.learner.to_arrays(one.state))
+        self._store.keep_snapshot(self._name, one.learnt, one.mark, blob)
+        self.count = one.learnt
 
     def _mark(self, projection: Projection, count: int) -> str:
         """Return what a kept state belongs to: this version, this learner, these lessons."""

@@ -253,6 +253,8 @@ class Projection:
         return _people(self._setting_of(number))
 
     def _setting_of(self, number: int) -> Overlap:
+        if len(self.overlaps) == 1:  # as nearly always, and this is asked for every answer
+            return self.overlaps[0][1]
         return next(overlap for first, overlap in reversed(self.overlaps) if first <= number)
 
     def opinions(self, number: int, most: int) -> list[GivenAnswer]:

@@ -126,8 +126,14 @@ def _schema(columns: Sequence[Column]) -> Any:
 def _csv_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
     yield (_BOM + _csv_text([[safe_cell(name) for name, _ in columns]])).encode()
     for page in pages(records):
-        cells = [["" if one[name] is None else _CELLS[kind](one[name]) for one in page] for name, kind in columns]
+        cells = [_csv_cells([one[name] for one in page], kind) for name, kind in columns]
         yield _csv_text(zip(*cells, strict=True)).encode()
+
+
+def _csv_cells(values: list[Any], kind: CellType) -> list[Any]:
+    if kind in ("int", "float"):  # as they are: the writer leaves None empty
+        return values
+    return ["" if value is None else _CELLS[kind](value) for value in values]
 
 
 def _csv_text(table: Iterable[Iterable[Any]]) -> str:
@@ -137,8 +143,6 @@ def _csv_text(table: Iterable[Iterable[Any]]) -> str:
 
 
 _CELLS: dict[CellType, Callable[[Any], Any]] = {
-    "int": lambda value: value,
-    "float": lambda value: value,
     "bool": lambda value: "true" if value else "false",
     "text": lambda value: safe_cell(str(value)),
     "json": lambda value: safe_cell(as_json(value)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import ClassVar, final
 
 import numpy as np
@@ -14,6 +15,7 @@ from askone.features.scaling import Scaler
 from askone.learners.models.base import Model, Point
 
 _CHUNK = 1 << 22  # kernel values held at a time while predicting
+_TAKING = Lock()  # room in a buffer: two threads may go on from one state
 
 
 @final
@@ -32,12 +34,20 @@ class Buffer:
         """Return a buffer whose first n rows are these, followed by ``rows``."""
         total = n + len(rows)
         target = self
-        if self._used != n or total > len(self._rows):
+        if not self._took(n, total):
             target = Buffer(self._rows.shape[1], max(64, 2 * total))
             target._rows[:n] = self._rows[:n]
+            target._used = total
         target._rows[n:total] = rows
-        target._used = total
         return target
+
+    def _took(self, n: int, total: int) -> bool:
+        """Take the room after the first n rows, unless it is taken or there is none."""
+        with _TAKING:
+            free = self._used == n and total <= len(self._rows)
+            if free:
+                self._used = total
+        return free
 
 
 @final

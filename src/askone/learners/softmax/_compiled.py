@@ -22,7 +22,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from askone._common.arithmetic import exp, log, softmax
-from askone._common.compiled import dot, jit, product
+from askone._common.compiled import dot, jit, jit_long, long_product, product
 from askone._common.types import Array
 
 _TINY = 1e-12
@@ -32,7 +32,7 @@ _FEW = 500  # up to so many bits two Newton steps, which cost little then; later
 _ENOUGH = 1e-2  # an inexact Newton step: the next refit starts where this one ends
 
 
-@jit
+@jit_long
 def bit_terms(Z: Array, cells: Array, G: Array, F: Array, D: Array, loss: Array) -> None:
     """From scores Z (n x K x m) and cells A (n x m): gradients G, f and d of the information, summed losses (K)."""
     n, K, m = Z.shape
@@ -56,7 +56,7 @@ def bit_terms(Z: Array, cells: Array, G: Array, F: Array, D: Array, loss: Array)
                 G[i, k, j] = -Q * D[i, k, j]
 
 
-@jit
+@jit_long
 def push(moved: Array, F: Array, D: Array) -> None:
     """moved <- f <moved, d> d, in place (moved: n x Km)."""
     n, K, m = D.shape
@@ -264,10 +264,10 @@ def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None) -> Terms:
     """
     p, K, m = W.shape
     n = len(Phi)
-    Z = product(Phi, W.reshape(p, K * m)).reshape(n, K, m)
+    Z = long_product(Phi, W.reshape(p, K * m)).reshape(n, K, m)
     G, F, D, value = np.empty((n, K, m)), np.empty((n, K)), np.empty((n, K, m)), np.zeros(K)
     bit_terms(Z, cells, G, F, D, value)
-    gradient = product(np.ascontiguousarray(Phi.T), G.reshape(n, K * m)).reshape(p, K, m)
+    gradient = long_product(np.ascontiguousarray(Phi.T), G.reshape(n, K * m)).reshape(p, K, m)
     if prior is not None:
         away = W - prior.anchor
         value += 0.5 * _inner(prior.precision * away, away)
@@ -279,7 +279,7 @@ def information(Phi: Array, F: Array, D: Array) -> Array:
     """Return the diagonal of the Fisher information of the bits, p x K x m."""
     n, K, m = D.shape
     squares = (F[:, :, None] * D * D).reshape(n, K * m).astype(Phi.dtype, copy=False)
-    total = product(np.ascontiguousarray((Phi * Phi).T), squares)
+    total = long_product(np.ascontiguousarray((Phi * Phi).T), squares)
     return np.asarray(total, dtype=np.float64).reshape(Phi.shape[1], K, m)
 
 
@@ -313,9 +313,9 @@ def _newton_step(Phi: Array, terms: Terms, prior: Prior, diagonal: Array) -> tup
     direction, size = scaled.copy(), _inner(residual, scaled)
     first, largest = size.copy(), np.zeros(K)
     for _ in range(_CONJUGATE):
-        moved = product(Phi, direction.reshape(p, K * m).astype(Phi.dtype, copy=False))
+        moved = long_product(Phi, direction.reshape(p, K * m).astype(Phi.dtype, copy=False))
         push(moved, F, D)
-        curved = product(across, moved).reshape(p, K, m) + prior.precision * direction
+        curved = long_product(across, moved).reshape(p, K, m) + prior.precision * direction
         bent = _inner(direction, curved)
         largest = np.maximum(largest, bent / np.maximum(_inner(direction, diagonal * direction), 1e-300))
         alpha = size / np.maximum(bent, 1e-300)
@@ -347,7 +347,7 @@ def _line_search(
     return tried, terms_of(Phi, cells, tried, prior), bool((length > 0).any())
 
 
-@jit
+@jit_long
 def _inner(a: Array, b: Array) -> Array:
     """Return <a_k, b_k> over the first and last index."""
     out = np.zeros(a.shape[1])
