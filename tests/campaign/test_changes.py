@@ -160,6 +160,19 @@ def test_more_people_per_question_from_here_on(store, tmp_path):
     same_however_it_is_read(store, campaign)
 
 
+def test_a_title_is_written_with_its_entry(any_store, tmp_path, monkeypatch):
+    campaign = make(any_store, tmp_path)
+
+    def stopped(projection):
+        raise RuntimeError("the process ends here")
+
+    monkeypatch.setattr(campaign, "_follow", stopped)
+    with pytest.raises(RuntimeError, match="ends here"):
+        change(campaign, {"title": "Prices"})
+    assert any_store.campaign("c").title == "Prices"
+    assert Campaign.open(any_store, "c").title == "Prices"
+
+
 def test_words_title_and_target_are_changed_and_logged(any_store, tmp_path):
     store = any_store
     campaign = make(store, tmp_path)

@@ -289,11 +289,11 @@ class Campaign:
                     transaction.write(batch.entries, list(seats.changed.values()), sorted(seats.dropped))
                 for fit in batch.fits:
                     transaction.keep_fit(fit.hash, fit.packed)
+                for entry in batch.entries:
+                    if isinstance(entry.event, Changed) and "title" in entry.event.settings:
+                        transaction.retitle(entry.event.settings["title"])
             self._spoilt, self._now = False, now
             self._follow(self.projection)
-            for entry in batch.entries:
-                if isinstance(entry.event, Changed) and "title" in entry.event.settings:
-                    self.store.retitle(self.name, self.settings.title)
             if learn:
                 self.learn()
                 self._fit(now)

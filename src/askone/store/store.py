@@ -222,13 +222,6 @@ class Store(CampaignWriter):
             self.campaign(name)
         return found[0] if found else None
 
-    def retitle(self, name: str, title: str) -> None:
-        """Give a campaign another title, if it has another one."""
-        as_texts("title", [title])
-        if self.campaign(name).title != title:
-            with self._database.transaction(lock=name) as session:
-                session.run("UPDATE campaigns SET title = ? WHERE name = ?", (title, name))
-
     def gold(self, name: str) -> list[int]:
         """Return the positions of rows whose label is known."""
         self.campaign(name)

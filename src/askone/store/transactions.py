@@ -156,6 +156,11 @@ class Transaction:
         """Keep a fit that an entry speaks of, under its hash."""
         self._session.run(PUT_FIT, (self.campaign, name, data))
 
+    def retitle(self, title: str) -> None:
+        """Give the campaign another title, with the entry that says so."""
+        as_texts("title", [title])
+        self._session.run("UPDATE campaigns SET title = ? WHERE id = ?", (title, self.campaign))
+
     def _twice(self, ids: list[str]) -> DuplicateEvent:
         # Asked outside the transaction: after an error PostgreSQL's answers no question.
         found = self._database.read(known_query(self._database), (self.campaign, self._database.listed(ids)))
