@@ -22,7 +22,7 @@ _SPARKS = 40  # points of a curve in the list
 PATIENCE = 0.25
 """Seconds that somebody who looks lets others wait, where very much is to be learnt anew; the next look goes on."""
 
-LATE = 5000
+LATE = 1000
 """Answers that may wait to be learnt from: a fit of all of them takes its time, and people are served meanwhile."""
 
 
