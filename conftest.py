@@ -4,6 +4,7 @@ Without an extra there is nothing to collect in the modules that are the door to
 """
 
 import os
+import sys
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,12 @@ def compiled_sources() -> str:
 # A worker is a thread: those of BLAS would wait for each other, at twice the time of processor and more.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+# Containers often forbid Python to keep compiled modules.  Then each of some hundred processes that tests start would
+# compile all that it imports, which takes it several times as long as what it is there for.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(ROOT / ".numba" / "modules")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # One place for all workers and for the processes that tests start: nothing is compiled twice.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba" / compiled_sources()))
 collect_ignore = ["docs/_site"]  # MkDocs loads what is in there

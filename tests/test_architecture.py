@@ -5,12 +5,19 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import askone
 
 SOURCE = Path(askone.__file__).parent
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@cache
+def trees():
+    """All modules, read once."""
+    return {path: ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
 
 
 def test_importing_askone_loads_no_heavy_library():
@@ -20,14 +27,19 @@ def test_importing_askone_loads_no_heavy_library():
     assert out.strip() == "[]"
 
 
+def test_processes_that_tests_start_find_compiled_modules():
+    """Without that each of them compiles all that it imports, where the environment forbids to keep it."""
+    code = "import sys; print(sys.dont_write_bytecode)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
 def test_exports_are_exact_and_sorted():
     assert sorted(askone.__all__) == askone.__all__
     assert all(getattr(askone, name) is not None for name in askone.__all__)
 
 
 def test_house_rules():
-    for path in SOURCE.rglob("*.py"):
-        tree = ast.parse(path.read_text())
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id != "hasattr", path
@@ -38,10 +50,8 @@ def test_house_rules():
 
 
 def test_classes_are_abstract_or_final():
-    trees = {path: ast.parse(path.read_text()) for path in SOURCE.rglob("*.py") if path.name != "errors.py"}
-    classes = [
-        (path, node) for path, tree in trees.items() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
-    ]
+    looked_at = [(path, tree) for path, tree in trees().items() if path.name != "errors.py"]
+    classes = [(path, node) for path, tree in looked_at for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     bases = {ast.unparse(base).split("[")[0].rpartition(".")[2] for _, node in classes for base in node.bases}
     for path, node in classes:
         decorators = {ast.unparse(d).split("(")[0] for d in node.decorator_list}
@@ -63,9 +73,9 @@ def test_the_documents_name_files_that_exist():
 
 
 def test_private_modules_are_imported_inside_their_folder_alone():
-    for path in SOURCE.rglob("*.py"):
+    for path, tree in trees().items():
         own = ".".join(("askone", *path.relative_to(SOURCE).parent.parts))
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree):
             if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("askone."):
                 continue
             for module in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
@@ -79,6 +89,5 @@ TWICE = {"Stream"}
 
 
 def test_a_class_has_a_name_of_its_own():
-    trees = [ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")]
-    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    names = Counter(node.name for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     assert {name for name, count in names.items() if count > 1} <= TWICE
