@@ -27,8 +27,9 @@ from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 # The scale of labels around predictions, in unit labels, between which ends, and the rows to see it by.  Narrower bits
-# have no curvature from afar, and a few hundred trees do not find their way to them.
-_SCALE, _SCALES, _SHOWN = 0.2, (0.035, 0.5), 64
+# have no curvature from afar, and a few hundred trees do not find their way to them; by wider ones they go far beyond
+# all that was asked, as a bit near the prediction then says next to nothing against it.
+_SCALE, _SCALES, _SHOWN = 0.2, (0.035, 0.2), 64
 _HEARD = HONEST.yes, HONEST.trust
 _MOVES = 64  # rows of which a state remembers where they are moved
 _WIDER = 2.0  # times as wide: by narrower bits, fits stay near what was asked, by much wider ones they overshoot
