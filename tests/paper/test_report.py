@@ -156,6 +156,16 @@ def test_the_documents_know_every_erratum():
         assert one.where in first_cells, one.where
 
 
+def test_every_test_that_the_errata_name_is_there():
+    text = (ROOT / "docs" / "errata.md").read_text()
+    named = re.findall(r"([\w/]*test_\w+\.py)(?:::(\w+))?", text)
+    assert len(named) > 20
+    for file, function in named:
+        assert f"def {function or 'test_'}" in (ROOT / "tests" / file).read_text(), (file, function)
+    last_cells = [line.split("|")[-2].strip() for line in text.splitlines() if line.startswith("| ")]
+    assert all(".py" in cell or cell in ("test", "–") for cell in last_cells)
+
+
 def test_the_documents_know_every_run():
     text = (ROOT / "docs" / "paper.md").read_text()
     for name in _catalogue.RUNS:
