@@ -35,6 +35,7 @@ except ImportError as missing:
 _PASSING = (429, 502, 503, 504)
 _LONGEST_WAIT = 10.0
 _WAITING = 0.5
+_TABLES = 600.0  # seconds for an answer about a file of rows, which may have millions of them
 _NOBODY = 5.0  # seconds for an address at which nobody was met yet: it may be mistyped
 FORMATS = {
     "answers": ("csv", "jsonl", "parquet", "label-studio"),
@@ -50,8 +51,8 @@ FORMATS = {
 class Client:
     """A server at ``url``, for the holder of ``token``; questions are of ``campaign``.
 
-    ``timeout`` is for one request, ``patience`` how long a request that fails on its way is repeated, in seconds;
-    five at most while nobody was met at the address at all.
+    ``timeout`` is for one request, but ten minutes for the answer to a file of rows, ``patience`` how long a request
+    that fails on its way is repeated, in seconds; five at most while nobody was met at the address at all.
 
     Answers to a private campaign are flipped here (see ``askone.privacy``), by the campaign's epsilon; with an
     ``epsilon`` by this one, whatever the server says: a campaign that has another refuses them.
@@ -75,6 +76,7 @@ class Client:
         self._patience = as_number(patience, "patience", 0.0)
         self._kind = {} if as_choice(kind, "kind", ("person", "program")) == "person" else {"kind": kind}
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        self._slow = httpx.Timeout(timeout, read=max(timeout, _TABLES))
         # Redirects are not followed: a token goes where it was meant to go.
         self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, transport=transport)
         self._epsilon = None if epsilon is None else as_epsilon(epsilon)
@@ -257,12 +259,13 @@ class Client:
         """Make a campaign of a file of rows (an order of items needs none) and go on with it; returns its name."""
         upload = None if rows is None else self._upload("/api/v1/uploads", Path(rows))["upload"]
         body = {"settings": dict(settings), "upload": upload} | ({} if name is None else {"name": name})
-        return self._go_on(self._json("POST", "/api/v1/campaigns", body, again=False)["name"])
+        return self._go_on(self._json("POST", "/api/v1/campaigns", body, again=False, timeout=self._slow)["name"])
 
     def add_rows(self, rows: str | Path) -> int:
         """Add the rows of a file; returns how many."""
         upload = self._upload("/api/v1/uploads", Path(rows))["upload"]
-        return int(self._json("POST", self._path("rows"), {"upload": upload}, again=False)["added"])
+        added = self._json("POST", self._path("rows"), {"upload": upload}, again=False, timeout=self._slow)["added"]
+        return int(added)
 
     def set_status(self, status: str) -> None:
         """Make the campaign "running", "paused" or "closed"."""
@@ -348,7 +351,9 @@ class Client:
     def _upload(self, path: str, file: Path, params: Mapping[str, str] | None = None) -> Record:
         headers = {"X-File-Name": quote(file.name), "Content-Type": "application/octet-stream"}
         with file.open("rb") as content:
-            response = self._sent(lambda: self._http.post(path, content=content, headers=headers, params=params), 0.0)
+            response = self._sent(
+                lambda: self._http.post(path, content=content, headers=headers, params=params, timeout=self._slow), 0.0
+            )
         return dict(response.json())
 
     def _json(
@@ -359,7 +364,7 @@ class Client:
         params: Mapping[str, str] | None = None,
         patience: float | None = None,
         again: bool = True,
-        timeout: float | None = None,
+        timeout: Any = None,
     ) -> Any:
         """Send a request and return its answer; without ``again`` it is repeated only if it cannot have arrived."""
         content = None if body is None else json.dumps(body, allow_nan=False)
