@@ -200,3 +200,10 @@ def test_the_answers_choose_the_scale(fine):
     assert isinstance(learner.members[narrow].features, Nystroem)
     state = simulate(learner, X, Oracle(y), at=[]).state
     assert learner._leader(state) == (narrow if fine else line)
+
+
+@pytest.mark.parametrize(("m", "first"), [(2, 256), (10, 256), (15, 576), (20, 1024), (40, 1024)])
+def test_many_classes_are_judged_later(m, first):
+    model = OneBitClassifier([f"class {k}" for k in range(m)], learner=SetLikelihood(fitted=False))
+    contest = model.start(np.random.default_rng(0).normal(size=(80, 2))).stream_.learner.base.learner
+    assert (contest.first, contest.last) == (first, 8 * first)

@@ -35,6 +35,7 @@ _ROOM = (20_000_000, 40_000_000)  # numbers beyond which banks have one prior sc
 # Bandwidths, as parts of the median distance; for numbers they cost least.
 _NUMBERS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _CLASSES = (0.4, 0.8, 0.15)
+_JUDGED, _PLENTY = 256, 10  # answers before features are judged, of so many classes; more classes want more
 _ORDERS = (0.35, 0.7, 1.4)
 _BESIDE = 100  # components of the kernel beside the features of a graph
 
@@ -202,7 +203,10 @@ class SetLikelihood(FeatureChoice):
                 linear, *kernels = self._maps(inner, _CLASSES)
                 soon = (*self._graph(inner), linear)
                 each = [SetLikelihoodLearner(setup.space, features, setup.flip) for features in (*kernels, *soon)]
-                base = Forgetting(Contest(tuple(each), quick=tuple(range(len(kernels), len(each)))))
+                # Weights grow with the number of classes, and what an answer says of each of them falls with it.
+                first = round(_JUDGED * min(max(1.0, (setup.space.size / _PLENTY) ** 2), 4.0))
+                quick = tuple(range(len(kernels), len(each)))
+                base = Forgetting(Contest(tuple(each), quick=quick, first=first, last=8 * first))
                 return ClassMixture(base, beside, setup.row_layout, setup.flip) if beside else base
             if setup.rows is None:
                 return replace(self, model="fourier")._alone(setup)
