@@ -41,6 +41,7 @@ from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.mixture.base import Mixture
 from askone.learners.mixture.classes import ClassMixture
+from askone.learners.mixture.kernel import KernelMember
 from askone.learners.mixture.members import LinearMember
 from askone.learners.mixture.number import NumberMixture
 from askone.learners.mixture.trees import TreeMember
@@ -84,6 +85,8 @@ def learners():
         yield f"classes: {name}", BY_LIKELIHOOD[name], 200
     yield "contest", Contest(tuple(SetLikelihoodLearner(Classes(NAMES), one) for one in MAPS), first=32, last=128), 160
     yield "mixture", NumberMixture(FilterLearner(real, MAPS, forgets=True), MEMBERS, PLAIN), 160
+    many = KernelMember(PLAIN, Scaler.from_rows(small_rows()), size=30)
+    yield "mixture, kernel", NumberMixture(FilterLearner(real, MAPS), (many,), PLAIN), 160
     five = SetLikelihoodLearner(Classes(NAMES), MAPS[1])
     yield "mixture, classes", ClassMixture(Forgetting(five), MEMBERS, PLAIN, flip=0.05), 160
     yield "forgetting", Forgetting(SetLikelihoodLearner(Classes(NAMES), MAPS[1]), alarm=1.01, odds=2.0), 160

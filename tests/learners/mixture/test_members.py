@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from askone.errors import InvalidArgument
+from askone.features.kernels import Gaussian
 from askone.features.layout import RowLayout
 from askone.features.scaling import Scaler
 from askone.labels.classes import Classes
 from askone.labels.number import Real
 from askone.learners.mixture.bits import ClassBits, NumberBits
+from askone.learners.mixture.kernel import KernelMember
 from askone.learners.mixture.members import LinearMember
 from askone.learners.mixture.trees import TreeMember, _is_installed, as_arrays
 
@@ -119,6 +122,64 @@ def test_lines_are_the_best_there_are(likelihood):
 
     start = np.random.default_rng(3).normal(size=fit["W"].size)
     assert value(fit["W"].ravel()) <= minimize(value, start, method="CG").fun + 0.02
+
+
+def waves(n, d, seed):
+    """Rows of many columns, products and a wave of a few of them, and a bit about each row near it, in units of noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    truth = X[:, 0] * X[:, 1] + np.sin(X[:, 2 % d]) + X[:, 3 % d] * X[:, 4 % d]
+    c = truth + rng.normal(size=n)
+    bits = np.column_stack([c, np.full(n, np.inf), truth > c, np.zeros(n), np.ones(n)])
+    return X, truth, NUMBERS.scaled(bits, 0.1)
+
+
+def test_a_kernel_at_all_rows_is_the_best_function():
+    """Its norm is that of the function, a^T K a, so that no other coefficients have a smaller penalised loss."""
+    X, _, bits = waves(120, 3, 0)
+    member = KernelMember(RowLayout.plain(3), Scaler.from_rows(X), tau=2.0)
+    fit = member.fit(NUMBERS, X, bits, 0.05, None)
+    member.check(fit, 1)
+    assert len(fit["Z"]) == len(X)
+    K = Gaussian(fit["bandwidth"].item()).matrix(fit["Z"], fit["Z"])
+    rows = Gaussian(fit["bandwidth"].item()).matrix(member._scaled(X), fit["Z"])
+    assert member.scores(fit, X) == pytest.approx(rows @ fit["a"] + fit["b"])
+
+    def value(flat):
+        a, b = flat[:-1, None], flat[-1]
+        return NUMBERS.slopes(rows @ a + b, bits, 0.05).losses.sum() + 0.5 * (a.T @ K @ a).item() / 4.0
+
+    best = minimize(value, np.zeros(len(X) + 1), method="L-BFGS-B", options={"maxfun": 100_000}).fun
+    assert value(np.append(fit["a"][:, 0], fit["b"])) <= best + 0.02
+
+
+def test_many_representers_see_more_than_few():
+    X, _, bits = waves(1500, 8, 1)
+    new, truth, _ = waves(500, 8, 2)
+    errors = []
+    for size in (60, 800):
+        member = KernelMember(RowLayout.plain(8), Scaler.from_rows(X), size=size)
+        fit = member.fit(NUMBERS, X, bits, 0.0, None)
+        assert len(fit["Z"]) == size
+        errors.append(np.abs(0.1 * member.scores(fit, new)[:, 0] - truth).mean())
+    assert errors[1] < 0.8 * errors[0] < 0.8 * np.abs(truth - np.median(truth)).mean()
+    wide = KernelMember(RowLayout.plain(600), Scaler.identity(600))
+    assert len(wide.fit(NUMBERS, np.random.default_rng(0).normal(size=(300, 600)), bits[:300], 0.0, None)["Z"]) == 100
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("Z", lambda a: a[:, :1]), ("a", lambda a: a[:-1]), ("b", lambda a: np.full_like(a, np.nan)),
+        ("bandwidth", lambda a: -a), ("bandwidth", lambda a: a[None]),
+    ],
+)  # fmt: skip
+def test_a_kernel_that_nobody_fitted_is_refused(name, spoil):
+    X, _, bits = waves(40, 2, 3)
+    member = KernelMember(RowLayout.plain(2), Scaler.from_rows(X))
+    fit = member.fit(NUMBERS, X, bits, 0.0, None)
+    with pytest.raises(InvalidArgument):
+        member.check({**fit, name: spoil(fit[name])}, 1)
 
 
 def test_a_library_that_does_not_load_is_not_there(monkeypatch, tmp_path):

@@ -16,7 +16,12 @@ from askone.learners.abilities import blend
 from askone.store.entries import Row
 
 _MOST_POINTS = 400  # of the cloud
-_TITLES = {"": "learnt with every answer", "TreeMember": "boosted trees", "LinearMember": "a line"}
+_TITLES = {
+    "": "learnt with every answer",
+    "TreeMember": "boosted trees",
+    "LinearMember": "a line",
+    "KernelMember": "a kernel of many rows",
+}
 _MINUTES = 60  # of activity
 Rows = Callable[[Sequence[int]], list[Row]]
 

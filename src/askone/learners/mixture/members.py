@@ -56,6 +56,24 @@ def require_array(fit: Fit, name: str, kind: str, *shape: int | None) -> Array:
     return array
 
 
+def likeliest(
+    likelihood: BitLikelihood, A: Array | csr_matrix, bits: Array, flip: float, tau: float, start: Array | None = None
+) -> Array:
+    """Return argmin over W = (w, b) of the loss of bits at scores A w + b, + |w|^2 / (2 tau^2), by L-BFGS."""
+    start = np.zeros((A.shape[1] + 1, likelihood.outputs)) if start is None else start
+    ridge = 1.0 / tau**2
+
+    def value(flat: Array) -> tuple[float, Array]:
+        W = flat.reshape(start.shape)
+        slopes = likelihood.slopes(A @ W[:-1] + W[-1], bits, flip)
+        gradient = np.vstack([A.T @ slopes.gradient + ridge * W[:-1], slopes.gradient.sum(axis=0)])
+        return slopes.losses.sum() + 0.5 * ridge * (W[:-1] ** 2).sum(), gradient.ravel()
+
+    options = {"maxiter": 50, "maxcor": 8, "gtol": 1e-5 * A.shape[0]}
+    found = minimize(value, start.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x.reshape(start.shape))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class LinearMember(FittedMember):
@@ -70,19 +88,9 @@ class LinearMember(FittedMember):
     first: ClassVar[int] = 64
 
     def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
-        m, A = likelihood.outputs, self._matrix(X)
-        start = np.zeros((A.shape[1] + 1, m)) if before is None else before["W"]
-        ridge = 1.0 / self.tau**2
-
-        def value(flat: Array) -> tuple[float, Array]:
-            W = flat.reshape(start.shape)
-            slopes = likelihood.slopes(A @ W[:-1] + W[-1], bits, flip)
-            gradient = np.vstack([A.T @ slopes.gradient + ridge * W[:-1], slopes.gradient.sum(axis=0)])
-            return slopes.losses.sum() + 0.5 * ridge * (W[:-1] ** 2).sum(), gradient.ravel()
-
-        options = {"maxiter": 50, "maxcor": 8, "gtol": 1e-5 * len(X)}
-        found = minimize(value, start.ravel(), jac=True, method="L-BFGS-B", options=options)
-        return {"W": found.x.reshape(start.shape)}
+        return {
+            "W": likeliest(likelihood, self._matrix(X), bits, flip, self.tau, None if before is None else before["W"])
+        }
 
     def _dense(self, X: Array) -> Array:
         scaled = self.scaler(np.ascontiguousarray(X[:, : self.layout.dense], dtype=np.float64))
