@@ -177,7 +177,10 @@ class Database(ABC):
 
     @contextmanager
     def transaction(self, lock: str | None = None, seconds: float = STATEMENT) -> Iterator[Session]:
-        """Statements that all happen, durably, or none of them does; each has so many seconds."""
+        """Statements that all happen, durably, or none of them does; each has so many seconds.
+
+        Its COMMIT is where an answer becomes durable.
+        """
         with self.guard(writing=True):
             connection, session = self._begun(lock)
             session.seconds = seconds
