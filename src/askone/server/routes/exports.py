@@ -14,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
 from askone.errors import InvalidFile
+from askone.server._bodies import stream_body
 from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import ApiError, conflict
@@ -26,7 +27,6 @@ from askone.server._responses import (
     ImportResponse,
 )
 from askone.server.heavy.child import TOO_LARGE
-from askone.server.security.rate_limits import stream_body
 from askone.store.store import Store
 
 KINDS = {
