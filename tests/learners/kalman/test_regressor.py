@@ -19,7 +19,7 @@ from askone.features.scaling import Scaler
 from askone.labels.losses import Squared
 from askone.learners.kalman import _compiled
 from askone.learners.kalman._bank import ALONE
-from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.prediction_intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.mixture.number import NumberMixture
 from askone.learners.people.crowd import CrowdLearner
