@@ -11,7 +11,6 @@ results/rows.json.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -23,7 +22,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import machine, taken_with
+from page import arguments, keep_page, machine, taken_with
 from untuned import classes as untuned_classes
 from untuned import numbers as untuned_numbers
 
@@ -159,13 +158,11 @@ def earlier() -> dict[str, Any]:
     return dict(kept)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the comparison and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--quick", action="store_true")
+    parser = arguments(__doc__, seeds=10, quick=False)
     parser.add_argument("--only", nargs="*", help="names of data sets; the others' figures stay")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(argv)
     looks, seeds = (LOOKS, given.seeds) if not given.quick else ((40,), 2)
     names = [("classes", name) for name in ("pendigits", "usps") if stored(name) is not None]
     names = [*names, *((kind, name) for kind, name, *_ in tables(0))]
@@ -179,8 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.quick:
         print(page(found, looks, seeds))
         return
-    (HERE / "results" / "rows.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    (HERE.parent / "docs" / "rows.md").write_text(page(found, looks, seeds), encoding="utf-8")
+    keep_page("rows", found, page(found, looks, seeds))
 
 
 if __name__ == "__main__":
