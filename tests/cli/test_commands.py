@@ -16,7 +16,6 @@ from rich.console import Console
 import askone
 from answered import answer
 from askone.campaign.campaign import Campaign
-from askone.campaign.output.model_file import read_encoder
 from askone.campaign.settings.settings import SECTIONS, ClassNames, Items, Numbers, Settings
 from askone.cli.main import CAMPAIGNS, main, parser, run_campaigns
 from askone.cli.settings_file import commented, name_of
@@ -108,7 +107,7 @@ def test_from_csv_to_model(here, capsys):
     began = next(store.entries("bikes")).event.settings
     store.close()
     assert askone.load(here / "bikes.askone").predict(X) == pytest.approx(truth, rel=1e-9)
-    encoded = read_encoder(here / "bikes.askone").encode(cells)
+    encoded = askone.load(here / "bikes.askone").encoder.encode(cells)
     assert encoded.tobytes() == X.astype(np.float32).tobytes()
     assert began["rows"] | {"file": None} == {
         "key": "id", "show": ["size", "colour"], "learn": ["size", "colour"], "gold": "price", "file": None,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import pytest
 
-from askone import OneBitRegressor
+from askone import OneBitRegressor, load
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Next
@@ -18,7 +18,6 @@ from askone.campaign.kinds.number_exam import laplace, number_exam, usual_error
 from askone.campaign.kinds.registry import KINDS, register
 from askone.campaign.output import export, label_studio
 from askone.campaign.output.backup import backup, restore
-from askone.campaign.output.model_file import read_encoder, write_model
 from askone.campaign.settings.section import Line, about, section
 from askone.campaign.settings.settings import AskSettings, QuestionSettings, RowSettings, Settings
 from askone.campaign.tables.open import open_table
@@ -201,8 +200,7 @@ def test_its_exports(store, table, form):
     assert predictions[3]["odds"] == campaign.predictions([3])[0]["odds"]
     tasks = json.loads(b"".join(label_studio.task_chunks(store, "films")))
     assert tasks[0]["data"]["answers"] == [{"value": "More"}, {"value": "Fewer"}]
-    out = io.BytesIO()
-    write_model(campaign, out)
+    assert export.model_bytes(campaign)
 
 
 def test_it_is_kept_restored_and_replayed(store, table, tmp_path):
@@ -217,14 +215,8 @@ def test_it_is_kept_restored_and_replayed(store, table, tmp_path):
         ]
         ours, theirs = (one.projection.learner.to_arrays(one.projection.state) for one in (campaign, other))
         assert all(ours[name].tobytes() == theirs[name].tobytes() for name in ours)
-    (tmp_path / "films.askone").write_bytes(_model(campaign))
-    assert read_encoder(tmp_path / "films.askone").encode([{"stars": 0.5}]).shape == (1, 1)
-
-
-def _model(campaign):
-    out = io.BytesIO()
-    write_model(campaign, out)
-    return out.getvalue()
+    saved = load(io.BytesIO(export.model_bytes(campaign)))
+    assert saved.encoder.encode([{"stars": 0.5}]).shape == (1, 1)
 
 
 def test_it_is_rehearsed(table):

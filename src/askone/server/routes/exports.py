@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from starlette.responses import Response, StreamingResponse
 
-from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
+from askone.campaign.lazy import backup, campaign, export, label_studio
 from askone.errors import InvalidFile
 from askone.server._bodies import stream_body
 from askone.server._campaign_service import CampaignService
@@ -109,9 +108,7 @@ def _opened(store: Store, name: str) -> campaign.Campaign:
 
 
 def _model_file(store: Store, name: str) -> bytes:
-    out = io.BytesIO()
-    model_file.write_model(_opened(store, name), out)
-    return out.getvalue()
+    return export.model_bytes(_opened(store, name))
 
 
 async def log(ctx: RequestContext) -> Response:
