@@ -21,13 +21,12 @@ from askone.campaign.output.backup import backup, restore
 from askone.campaign.settings.section import Line, about, section
 from askone.campaign.settings.settings import AskSettings, QuestionSettings, RowSettings, Settings
 from askone.campaign.tables.open import open_table
-from askone.cli.main import main
 from askone.errors import InvalidArgument
 from askone.estimators.learner_choices.defaults import Filters
 from askone.labels.number import Real
 from askone.labels.wording import Wording
 from askone.server.serializers import QuestionSerializer
-from askone.store.open import open_store
+from commands import ask
 
 
 @section("labels")
@@ -98,13 +97,6 @@ def known():
     register(Share)
     yield
     del KINDS["share"]
-
-
-@pytest.fixture
-def store():
-    opened = open_store("memory:")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -225,15 +217,14 @@ def test_it_is_rehearsed(table):
     assert found.points[-1][2] < found.points[0][2]
 
 
-def test_it_is_made_from_the_command_line(table, tmp_path, monkeypatch, capsys):
+def test_it_is_made_from_the_command_line(table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert main(["new", str(table), "--kind", "share", "--set", "labels.deed=see it twice", "--name", "films"]) == 0
-    out = capsys.readouterr().out
+    out = ask("new", str(table), "--kind", "share", "--set", "labels.deed=see it twice", "--name", "films").out
     assert "shares of people who see it twice" in out
     assert "of people see it twice?" in out
-    assert main(["new", str(table), "--kind", "share"]) == 2
-    assert "labels.deed must be given" in capsys.readouterr().err
-    assert main(["new", str(table), "--kind", "share", "--low", "3"]) == 2
-    assert "--low must be left out for --kind share" in capsys.readouterr().err
-    assert main(["new", str(table)]) == 2
-    assert "or share (with --set labels.deed=WORDS)" in capsys.readouterr().err
+    assert "labels.deed must be given" in ask("new", str(table), "--kind", "share", status=2).err
+    assert (
+        "--low must be left out for --kind share"
+        in ask("new", str(table), "--kind", "share", "--low", "3", status=2).err
+    )
+    assert "or share (with --set labels.deed=WORDS)" in ask("new", str(table), status=2).err
