@@ -26,13 +26,6 @@ from askone.store.open import open_store
 API = "/api/v1"
 
 
-@pytest.fixture
-def store():
-    store = open_store("memory:")
-    yield store
-    store.close()
-
-
 def test_a_campaign_without_rows_is_finished_and_more_rows_make_it_go_on(store):
     campaign = make(store, count=8)
     assert answer(campaign, 7) == 7

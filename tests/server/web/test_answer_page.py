@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from answering import API, Campaign, members, number, pair, row
 from askone.server.routes.pages import PAGE
+from journeys import eventually
 from pages import CORPUS, Reply, Site, barriers, faults, opened, refused
 
 SHOWN = "#ask:not([hidden])"
@@ -69,12 +70,10 @@ def asks(page: Any, text: str) -> None:
     ready(page)
 
 
-def eventually(page: Any, true: Callable[[], Any]) -> None:
-    for _ in range(100):
-        if true():
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError("it never came")
+def press(page: Any, key: str, price: str) -> None:
+    """A key, by which this price comes to be asked about."""
+    page.keyboard.press(key)
+    asks(page, f"Is the price above {price} EUR?")
 
 
 def saved(page: Any, state: str = "saved") -> None:
@@ -128,11 +127,9 @@ def test_keyboard_alone(page: Any, site: Site, campaign: Campaign) -> None:
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.id") == "answer-right":
             break
-    page.keyboard.press("Enter")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "Enter", "2")
     assert page.evaluate("document.activeElement.id") == "answer-right"  # the focus stays: Enter goes on
-    page.keyboard.press("Space")
-    asks(page, "Is the price above 3 EUR?")
+    press(page, "Space", "3")
     saved(page)
     assert campaign.answers == [True, True]
 
@@ -181,18 +178,13 @@ def test_a_swipe_answers_once_it_is_far_enough(small: Any, site: Site, campaign:
 def test_undo_skip_and_cannot_tell(page: Any, site: Site, campaign: Campaign) -> None:
     start(page, site)
     assert page.get_attribute("#undo", "aria-disabled") == "true"
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
-    page.keyboard.press("s")
-    asks(page, "Is the price above 3 EUR?")
-    page.keyboard.press("t")
-    asks(page, "Is the price above 4 EUR?")
+    press(page, "y", "2")
+    press(page, "s", "3")
+    press(page, "t", "4")
     saved(page)
     assert [body.get("reason") for _, body in campaign.log] == [None, "skip", "cannot tell"]
-    page.keyboard.press("u")
-    asks(page, "Is the price above 3 EUR?")
-    page.keyboard.press("Control+z")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "u", "3")
+    press(page, "Control+z", "2")
     page.click("#undo")
     asks(page, "Is the price above 1 EUR?")
     saved(page)
@@ -210,8 +202,7 @@ def test_a_flag_takes_a_reason_and_keeps_the_question(page: Any, site: Site, cam
     page.wait_for_function("() => document.querySelector('.toast') !== null")
     saved(page)
     assert [(path, body["reason"]) for path, body in campaign.log] == [("flags", "yes, the photo is of another flat")]
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
 
 
 def test_help_has_the_instructions_and_switches_single_keys_off(page: Any, site: Site, campaign: Campaign) -> None:
@@ -251,8 +242,7 @@ def test_a_training_round_tells_what_is_right_and_sends_nothing(page: Any, site:
     asks(page, "Is the price above 70 EUR?")
     page.keyboard.press("n")
     assert "Not quite: the answer is “Yes”" in page.inner_text("#practice")
-    page.keyboard.press("Enter")
-    asks(page, "Is the price above 71 EUR?")
+    press(page, "Enter", "71")
     page.keyboard.press("y")
     assert "1 of 2 answers right" in page.inner_text("#practice")
     page.get_by_role("button", name="Begin").click()
@@ -329,8 +319,7 @@ def test_an_answer_to_what_is_no_longer_asked_is_not_counted(page: Any, site: Si
     campaign.replaced = {**campaign.question(1, True), **number("99")}  # the same lease, another question
     page.keyboard.press("y")
     ready(page)
-    page.keyboard.press("y")
-    asks(page, "Is the price above 99 EUR?")
+    press(page, "y", "99")
     saved(page)
     assert campaign.answers == [True]
     assert "1 not counted" in page.inner_text("#progress")
@@ -342,8 +331,7 @@ def test_what_was_not_sent_is_undone_here(page: Any, site: Site, campaign: Campa
     page.keyboard.press("y")
     ready(page)
     page.keyboard.press("n")
-    page.keyboard.press("u")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "u", "2")
     campaign.delay = 0.0
     saved(page)
     assert campaign.answers == [True]
@@ -369,8 +357,7 @@ def test_pictures_of_both_questions_ahead_are_fetched_before(page: Any, site: Si
 def test_offline_then_back_nothing_is_lost_or_doubled(page: Any, site: Site, campaign: Campaign) -> None:
     start(page, site)
     page.context.set_offline(True)
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")  # it was there already
+    press(page, "y", "2")  # it was there already
     saved(page, "unsaved")
     page.keyboard.press("n")
     page.wait_for_selector("#screen[data-name=offline]:not([hidden])")
@@ -390,8 +377,7 @@ def test_offline_then_back_nothing_is_lost_or_doubled(page: Any, site: Site, cam
 def test_a_lost_response_is_asked_for_again_with_the_same_id(page: Any, site: Site, campaign: Campaign) -> None:
     campaign.failures = ["after"]
     start(page, site)
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
     saved(page, "unsaved")
     saved(page)
     assert campaign.answers == [True]
@@ -401,8 +387,7 @@ def test_a_lost_response_is_asked_for_again_with_the_same_id(page: Any, site: Si
 def test_a_reload_sends_the_rest(page: Any, site: Site, campaign: Campaign) -> None:
     start(page, site)
     campaign.failures = [refused(503, "too_slow", Retry_After="60")]
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
     saved(page, "unsaved")
     page.keyboard.press("n")
     assert stored(page) == 2
@@ -419,8 +404,7 @@ def test_answers_without_a_connection_survive_the_tab(browser: Any, site: Site, 
     page = opened(browser)
     start(page, site)
     page.context.set_offline(True)
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
     page.keyboard.press("n")
     page.wait_for_selector("#screen[data-name=offline]:not([hidden])")
     assert campaign.answers == []
@@ -442,15 +426,14 @@ def test_answers_without_a_connection_survive_the_tab(browser: Any, site: Site, 
 
 def test_an_answer_taken_back_during_a_pause_leaves_the_pause(page: Any, site: Site, campaign: Campaign) -> None:
     start(page, site)
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
     saved(page)
     campaign.state = "paused"
     page.keyboard.press("n")
     page.wait_for_selector("#screen[data-name=paused]:not([hidden])")
     campaign.state = "question"  # the server gives the question back that was answered last
     page.keyboard.press("u")
-    eventually(page, lambda: site.asked("/undo"))
+    eventually(lambda: site.asked("/undo"), page)
     saved(page)
     page.wait_for_timeout(200)
     assert page.is_visible("#screen[data-name=paused]")
@@ -513,10 +496,10 @@ def test_leases_are_renewed_and_released(page: Any, site: Site, campaign: Campai
     short = campaign.make
     campaign.make = lambda n, yes: {**short(n, yes), "expires_in": 3.0}
     start(page, site)
-    eventually(page, lambda: site.asked("/leases/renew"))
+    eventually(lambda: site.asked("/leases/renew"), page)
     assert sorted(site.asked("/leases/renew")[0].json["leases"]) == ["lease-0", "lease-1"]
     page.goto(site.url + "/join")
-    eventually(page, lambda: site.asked("/leases/release"))
+    eventually(lambda: site.asked("/leases/release"), page)
     assert sorted(site.asked("/leases/release")[0].json["leases"]) == ["lease-0", "lease-1"]
 
 
@@ -590,8 +573,7 @@ def test_a_question_is_announced_once(page: Any, site: Site, campaign: Campaign)
         const say = document.getElementById("say");
         new MutationObserver(() => said.push(say.textContent)).observe(say, {childList: true});
     }""")
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
     saved(page)
     assert page.evaluate("said") == ["Is the price above 2 EUR? size: 1"]
 
