@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import askone
 from askone import SGD, checks
 from askone._common import random_table
 from askone.errors import AskoneError, IncompatibleParts, InvalidAnswer, InvalidArgument
@@ -26,7 +25,7 @@ from askone.session.log import Answered, Asked, event_from_json
 from askone.session.oracle import Oracle
 from askone.session.replay import fold
 from askone.session.stream import Stream
-from samples import models, small_rows
+from samples import models, reloaded, small_rows
 
 MODELS = models()
 ITEMS = ("ant", "bee", "cow", "doe")
@@ -574,24 +573,22 @@ def test_ask_best():
 
 @pytest.mark.parametrize("rows", [True, False])
 @pytest.mark.parametrize(("loss", "family"), PAIRS)
-def test_saved_and_loaded(loss, family, rows, tmp_path):
+def test_saved_and_loaded(loss, family, rows):
     X, y = (small_rows(60) if rows else None), small_orders(60)
     model = OneBitRanker(list(ITEMS), learner=SGD(questions=family, loss=loss), random_state=0).fit(X, y)
     one = X[0] if rows else None
     model.ask(one)
-    model.save(tmp_path / "m.askone")
-    back = askone.load(tmp_path / "m.askone")
+    back = reloaded(model)
     assert (back.predict(X) == model.predict(X)).all()
     assert (back.decision_function(X) == model.decision_function(X)).all()
     assert back.stream_.open == [60]
     assert back.ask(one) == model.ask(one)
 
 
-def test_an_open_best_of_survives_saving(tmp_path):
+def test_an_open_best_of_survives_saving():
     model = OneBitRanker(ITEMS, random_state=0)
     question = model.ask_best()
-    model.save(tmp_path / "m.askone")
-    back = askone.load(tmp_path / "m.askone")
+    back = reloaded(model)
     back.tell(question, question.items[0])
     model.tell(question, question.items[0])
     assert (back.decision_function() == model.decision_function()).all()

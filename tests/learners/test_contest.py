@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-import askone
 from askone import Classes, OneBitClassifier, Oracle, Real, SetLikelihood, Subset
 from askone.checks import check_learner
 from askone.errors import InvalidArgument
@@ -17,7 +16,7 @@ from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.session.simulation import simulate
 from learner_samples import KNOWN_BY, NAMES, five
-from samples import models, small_labels, small_rows
+from samples import models, reloaded, small_labels, small_rows
 
 SPACE = Classes(NAMES)
 KERNEL, LINE, WAVES = (
@@ -171,7 +170,7 @@ def test_the_right_argument_is_named(options, argument):
 # -- the classifier --------------------------------------------------------------------------------
 
 
-def test_the_classifier_holds_one_unless_told_what_to_use(tmp_path):
+def test_the_classifier_holds_one_unless_told_what_to_use():
     X, y = five(60)
     model = OneBitClassifier(NAMES, learner=SetLikelihood(n_components=30), random_state=0).fit(X, y)
     assert isinstance(model.stream_.learner.base.base.learner, Contest)
@@ -180,8 +179,7 @@ def test_the_classifier_holds_one_unless_told_what_to_use(tmp_path):
         assert isinstance(learner.base.learner, SetLikelihoodLearner)
     p = model.predict_proba(X)
     assert p.sum(axis=1) == pytest.approx(np.ones(60))
-    model.save(tmp_path / "m")
-    back = askone.load(tmp_path / "m")
+    back = reloaded(model)
     assert np.array_equal(back.predict_proba(X), p)
     question, same = model.ask(X[0]), back.ask(X[0])
     assert question == same

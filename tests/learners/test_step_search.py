@@ -13,6 +13,7 @@ from askone.learners.sgd.step_search import StepSearch
 from askone.learners.streaming import StreamTask
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
+from samples import reloaded
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(size=(1500, 1))
@@ -70,7 +71,7 @@ def test_the_contract():
     checks.check_learner(searching(budget=60).stream_.learner, X[:40], Y[:40])
 
 
-def test_live_answers_late_answers_and_a_saved_model(tmp_path):
+def test_live_answers_late_answers_and_a_saved_model():
     model = searching(budget=300)
     late = []
     for i in range(150):
@@ -79,8 +80,7 @@ def test_live_answers_late_answers_and_a_saved_model(tmp_path):
         if len(late) > 3:
             model.tell(*late.pop(0))
     assert any(question.purpose == PURPOSE for question, _ in late) or model.stream_.answered > 100
-    model.save(tmp_path / "model")
-    again = askone.load(tmp_path / "model")
+    again = reloaded(model)
     assert np.array_equal(again.predict(X[:9]), model.predict(X[:9]))
     assert str(again.ask(X[200])) == str(model.ask(X[200]))
 

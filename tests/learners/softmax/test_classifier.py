@@ -21,7 +21,7 @@ from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.session.simulation import simulate
 from learner_samples import BY_LIKELIHOOD as ALL
 from learner_samples import FEATURES, KNOWN_BY, NAMES, PAIRS, five
-from samples import small_rows
+from samples import reloaded, small_rows
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -330,7 +330,7 @@ def test_probabilities_follow_the_truth():
     )
 
 
-def test_few_rows_and_no_rows(tmp_path):
+def test_few_rows_and_no_rows():
     X, y = load_iris(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(X))
     few = OneBitClassifier(random_state=0).fit(X[order[:100]], y[order[:100]])  # fewer rows than components
@@ -340,8 +340,7 @@ def test_few_rows_and_no_rows(tmp_path):
         question = model.ask([0.5])
     model.tell(question, True)
     open_ = model.ask([-1.0])
-    model.save(tmp_path / "m")
-    back = askone.load(tmp_path / "m")
+    back = reloaded(model)
     grid = np.linspace(-2, 2, 9)[:, None]
     assert np.array_equal(back.tell(open_, False).predict_proba(grid), model.tell(open_, False).predict_proba(grid))
 

@@ -33,7 +33,7 @@ from askone.session.oracle import Oracle
 from askone.session.replay import fold
 from askone.session.simulation import simulate
 from askone.session.stream import Stream
-from samples import models, small_rows
+from samples import models, reloaded, small_rows
 
 ITEMS = ("ant", "bee", "cow", "doe")
 LINEAR = Linear(Scaler.from_rows(small_rows()))
@@ -474,14 +474,13 @@ def test_odd_inputs(X):
 
 @pytest.mark.parametrize("rows", [True, False])
 @pytest.mark.parametrize("model", ["auto", "linear", "fourier"])
-def test_saved_and_loaded(model, rows, tmp_path):
+def test_saved_and_loaded(model, rows):
     X, one = (small_rows(60), small_rows(60)[0]) if rows else (None, None)
     first = OneBitRanker(list(ITEMS), learner=Thurstone(model=model, n_components=20), flip=0.1, random_state=0).fit(
         X, orders(60)
     )
     first.ask(one)
-    first.save(tmp_path / "m.askone")
-    back = askone.load(tmp_path / "m.askone")
+    back = reloaded(first)
     assert (back.decision_function(X) == first.decision_function(X)).all()
     assert (back.predict_std(X) == first.predict_std(X)).all()
     assert back.stream_.open == [60]
