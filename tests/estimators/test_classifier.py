@@ -13,7 +13,7 @@ from askone.learners.gradients.subset import SET_FAMILIES
 from askone.session.simulation import simulate
 from learner_samples import BY_GRADIENTS as ALL
 from learner_samples import KNOWN_BY, MODELS, NAMES, PAIRS, five, learners
-from samples import reloaded, small_rows
+from samples import other_names, reloaded, same, small_rows
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -31,15 +31,10 @@ def test_labels_that_answer_alike_teach_alike(name):
     learner = ALL[name]
     X, y = five(80)
     first = simulate(learner, X, Oracle(y), keep=True, at=[])
-    rng, others = np.random.default_rng(1), []
-    for one in first.blocks:
-        members = set(one.question.members)
-        side = sorted(members if one.answer else set(NAMES) - members)
-        others.append(rng.choice(side))
-    assert np.mean(np.array(others) != y) > 0.3
-    second = simulate(learner, X, Oracle(np.array(others)), at=[])
-    a, b = learner.to_arrays(first.state), learner.to_arrays(second.state)
-    assert all(np.array_equal(a[key], b[key]) for key in a)
+    others = other_names(first.blocks, NAMES)
+    assert np.mean(others != y) > 0.3
+    second = simulate(learner, X, Oracle(others), at=[])
+    assert same(learner, first.state, second.state)
 
 
 @pytest.mark.filterwarnings("ignore::askone.SortedRowsWarning", "ignore::askone.LabelRangeWarning")

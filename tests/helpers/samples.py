@@ -152,6 +152,13 @@ def other_labels(blocks, rng):
     return np.array(rows)
 
 
+def other_names(blocks, names):
+    """Names of classes by lot that answer every question as before."""
+    rng = np.random.default_rng(1)
+    members = ((set(block.question.members), block.answer) for block in blocks)
+    return np.array([rng.choice(sorted(said if yes else set(names) - said)) for said, yes in members])
+
+
 def same(learner, one, other):
     """Whether two states are the same, number by number."""
     a, b = learner.to_arrays(one), learner.to_arrays(other)

@@ -13,7 +13,7 @@ from askone.learners.sgd.step_search import StepSearch
 from askone.learners.streaming import StreamTask
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
-from samples import reloaded
+from samples import reloaded, same
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(size=(1500, 1))
@@ -62,9 +62,7 @@ def test_blocks_rows_and_arrays_agree():
     plain = row_by_row(learner, learner.init(), rows[:70], task.part(0, 70))
     again = learner.from_arrays({name: array.copy() for name, array in learner.to_arrays(plain).items()})
     again = row_by_row(learner, again, rows[70:], task.part(70))
-    one, other = learner.to_arrays(whole), learner.to_arrays(again)
-    assert one.keys() == other.keys()
-    assert all(np.array_equal(one[name], other[name]) for name in one)
+    assert same(learner, whole, again)
 
 
 def test_the_contract():

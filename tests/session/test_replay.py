@@ -49,9 +49,7 @@ def test_the_log_is_the_only_truth(learner):
             waiting = []
     events = [event_from_json(json.loads(json.dumps(event.to_json(), allow_nan=False))) for event in log]
     replayed = fold(learner, dict(enumerate(X)), events)
-    live, again = learner.to_arrays(stream.state), learner.to_arrays(replayed)
-    assert live.keys() == again.keys()
-    assert all(np.array_equal(live[name], again[name]) for name in live)
+    assert same(learner, stream.state, replayed)
     assert learner.count(replayed) == learner.count(stream.state) > 20
 
 
