@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from scipy.special import ndtr
 
 from askone import load
@@ -171,3 +172,10 @@ def reloaded(model):
     model.save(file)
     file.seek(0)
     return load(file)
+
+
+def real_file(directory, name):
+    """A file of real data; where it is not the test is skipped."""
+    if not (directory / name).is_file():
+        pytest.skip(f"real data: {name} is not in {directory}")
+    return directory / name

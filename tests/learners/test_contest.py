@@ -16,7 +16,7 @@ from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.session.simulation import simulate
 from learner_samples import KNOWN_BY, NAMES, five
-from samples import models, other_names, reloaded, small_labels, small_rows
+from samples import models, other_names, reloaded, same, small_labels, small_rows
 
 SPACE = Classes(NAMES)
 KERNEL, LINE, WAVES = (
@@ -45,10 +45,6 @@ def test_any_learner_that_forecasts_may_take_part():
     check_learner(Contest(members, first=8, last=32), small_rows(), small_labels(1, 40))
 
 
-def alike(a, b):
-    return a.keys() == b.keys() and all(np.array_equal(a[key], b[key]) for key in a)
-
-
 def test_the_state_is_a_fold_of_the_answers():
     """The same questions and answers, told again, and with a trip through arrays at every step."""
     X, y = five(60)
@@ -58,7 +54,7 @@ def test_the_state_is_a_fold_of_the_answers():
     for x, one in zip(X, first.blocks, strict=True):
         state = learner.tell(state, x, one.question, one.answer)
         again = learner.from_arrays(learner.to_arrays(learner.tell(again, x, one.question, one.answer)))
-    assert alike(learner.to_arrays(state), learner.to_arrays(again))
+    assert same(learner, state, again)
     assert learner.alive(state) == learner.alive(first.state)
     assert len(learner.alive(state)) == 1
     assert learner.count(state) == 60
@@ -148,7 +144,7 @@ def test_labels_that_answer_alike_teach_alike():
     others = other_names(first.blocks, NAMES)
     assert np.mean(others != y) > 0.3
     second = simulate(learner, X, Oracle(others), at=[])
-    assert alike(learner.to_arrays(first.state), learner.to_arrays(second.state))
+    assert same(learner, first.state, second.state)
 
 
 @pytest.mark.parametrize(

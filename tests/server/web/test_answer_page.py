@@ -80,6 +80,12 @@ def saved(page: Any, state: str = "saved") -> None:
     page.wait_for_selector(f"#saved[data-state={state}]")
 
 
+def kept(page: Any, campaign: Campaign, answers: list[bool]) -> None:
+    """These answers, and no others, have come to the server."""
+    saved(page)
+    assert campaign.answers == answers
+
+
 def stored(page: Any) -> int:
     return int(page.evaluate("Object.keys(localStorage).filter(k => k.startsWith('askone-outbox/')).length"))
 
@@ -105,8 +111,7 @@ def test_clicks_answer_and_a_double_click_answers_once(page: Any, site: Site, ca
     asks(page, "Is the price above 2 EUR?")
     page.click("#answer-left")
     asks(page, "Is the price above 3.5 EUR?")
-    saved(page)
-    assert campaign.answers == [True, False]
+    kept(page, campaign, [True, False])
     assert page.inner_text("#progress") == "2 answered · 48 left"
 
 
@@ -117,8 +122,7 @@ def test_a_held_key_answers_once(page: Any, site: Site, campaign: Campaign) -> N
         page.wait_for_timeout(80)
         page.keyboard.down("y")  # Playwright marks these as repeated
     page.keyboard.up("y")
-    saved(page)
-    assert campaign.answers == [True]
+    kept(page, campaign, [True])
 
 
 def test_keyboard_alone(page: Any, site: Site, campaign: Campaign) -> None:
@@ -130,8 +134,7 @@ def test_keyboard_alone(page: Any, site: Site, campaign: Campaign) -> None:
     press(page, "Enter", "2")
     assert page.evaluate("document.activeElement.id") == "answer-right"  # the focus stays: Enter goes on
     press(page, "Space", "3")
-    saved(page)
-    assert campaign.answers == [True, True]
+    kept(page, campaign, [True, True])
 
 
 def test_a_pair_goes_to_the_side_of_the_key(page: Any, site: Site, campaign: Campaign) -> None:
@@ -143,8 +146,7 @@ def test_a_pair_goes_to_the_side_of_the_key(page: Any, site: Site, campaign: Cam
     asks(page, "Do you prefer tea 1 or coffee 1?")
     page.keyboard.press("ArrowRight")
     asks(page, "Do you prefer tea 2 or coffee 2?")
-    saved(page)
-    assert campaign.answers == [True, False]
+    kept(page, campaign, [True, False])
 
 
 def drag(page: Any, dx: int) -> None:
@@ -171,8 +173,7 @@ def test_a_swipe_answers_once_it_is_far_enough(small: Any, site: Site, campaign:
     asks(page, "Is the price above 2 EUR?")
     drag(page, -160)
     asks(page, "Is the price above 3.5 EUR?")
-    saved(page)
-    assert campaign.answers == [True, False]
+    kept(page, campaign, [True, False])
 
 
 def test_undo_skip_and_cannot_tell(page: Any, site: Site, campaign: Campaign) -> None:
@@ -297,8 +298,7 @@ def test_the_question_ahead_is_there_at_once(page: Any, site: Site, campaign: Ca
     page.keyboard.press("y")  # the question ahead, answered before the first response is there
     campaign.delay = 0.0
     asks(page, "Is the price above 3 EUR?")
-    saved(page)
-    assert campaign.answers == [False, True]
+    kept(page, campaign, [False, True])
     assert [body["lease"] for _, body in campaign.log] == ["lease-0", "lease-1"]
 
 
@@ -309,8 +309,7 @@ def test_a_question_ahead_that_was_replaced_gives_way(page: Any, site: Site, cam
     page.keyboard.press("y")
     assert page.inner_text("#question") == "Is the price above 2 EUR?"
     asks(page, "Is the price above 99 EUR?")
-    saved(page)
-    assert campaign.answers == [True]
+    kept(page, campaign, [True])
 
 
 def test_an_answer_to_what_is_no_longer_asked_is_not_counted(page: Any, site: Site, campaign: Campaign) -> None:
@@ -320,8 +319,7 @@ def test_an_answer_to_what_is_no_longer_asked_is_not_counted(page: Any, site: Si
     page.keyboard.press("y")
     ready(page)
     press(page, "y", "99")
-    saved(page)
-    assert campaign.answers == [True]
+    kept(page, campaign, [True])
     assert "1 not counted" in page.inner_text("#progress")
 
 
@@ -333,8 +331,7 @@ def test_what_was_not_sent_is_undone_here(page: Any, site: Site, campaign: Campa
     page.keyboard.press("n")
     press(page, "u", "2")
     campaign.delay = 0.0
-    saved(page)
-    assert campaign.answers == [True]
+    kept(page, campaign, [True])
     assert not site.asked("/undo")
 
 
@@ -367,8 +364,7 @@ def test_offline_then_back_nothing_is_lost_or_doubled(page: Any, site: Site, cam
     assert campaign.answers == []
     page.context.set_offline(False)
     asks(page, "Is the price above 3.5 EUR?")
-    saved(page)
-    assert campaign.answers == [True, False]
+    kept(page, campaign, [True, False])
     assert set(campaign.seen.values()) == {1}
     assert stored(page) == 0
     assert page.text_content("#say-saved") == "All answers are saved."
@@ -379,8 +375,7 @@ def test_a_lost_response_is_asked_for_again_with_the_same_id(page: Any, site: Si
     start(page, site)
     press(page, "y", "2")
     saved(page, "unsaved")
-    saved(page)
-    assert campaign.answers == [True]
+    kept(page, campaign, [True])
     assert list(campaign.seen.values()) == [2]
 
 
@@ -393,8 +388,7 @@ def test_a_reload_sends_the_rest(page: Any, site: Site, campaign: Campaign) -> N
     assert stored(page) == 2
     page.reload()
     asks(page, "Is the price above 3.5 EUR?")
-    saved(page)
-    assert campaign.answers == [True, False]
+    kept(page, campaign, [True, False])
     assert stored(page) == 0
 
 
@@ -418,8 +412,7 @@ def test_answers_without_a_connection_survive_the_tab(browser: Any, site: Site, 
     page.context.set_offline(False)
     page.goto(site.url + "/answer/c")
     asks(page, "Is the price above 3.5 EUR?")
-    saved(page)
-    assert campaign.answers == [True, False]  # once each, however often they were sent
+    kept(page, campaign, [True, False])  # once each, however often they were sent
     assert stored(page) == 0
     context.close()
 
@@ -481,8 +474,7 @@ def test_a_session_that_ended_leads_to_the_sign_in_and_keeps_the_answers(
     page.keyboard.press("Enter")
     page.wait_for_url("**/answer/c")
     asks(page, "Is the price above 2 EUR?")
-    saved(page)
-    assert campaign.answers == [True]
+    kept(page, campaign, [True])
 
 
 def test_a_token_of_an_earlier_session_is_fetched_anew(page: Any, site: Site, campaign: Campaign) -> None:
