@@ -92,6 +92,12 @@ def eventually(true: Callable[[], Any], page: Any) -> Any:
     return until(true, wait=lambda: page.wait_for_timeout(50))
 
 
+def shown(page: Any) -> None:
+    """A question that takes an answer: in its first moments that may be the second half of a double click."""
+    page.wait_for_selector("#ask:not([hidden])")
+    page.wait_for_timeout(230)
+
+
 def flats(count: int = 60) -> str:
     """A table as people have them: a name, numbers, categories, a text, a known answer here and there."""
     towns = ["Berlin", "Köln", "München"]

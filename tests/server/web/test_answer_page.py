@@ -10,7 +10,7 @@ import pytest
 
 from answering import API, Campaign, members, number, pair, row
 from askone.server.routes.pages import PAGE
-from journeys import eventually
+from journeys import eventually, shown
 from pages import CORPUS, Reply, Site, barriers, faults, opened, refused
 
 SHOWN = "#ask:not([hidden])"
@@ -19,11 +19,6 @@ SHOWN = "#ask:not([hidden])"
 @pytest.fixture
 def campaign(site: Site) -> Campaign:
     return Campaign(site)
-
-
-@pytest.fixture(scope="module")
-def desk(browser: Any) -> Any:
-    return opened(browser)
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +38,8 @@ def checked(page: Any, site: Site) -> Iterator[Any]:
 
 
 @pytest.fixture
-def page(desk: Any, site: Site, campaign: Campaign) -> Iterator[Any]:
-    yield from checked(desk, site)
+def page(tab: Any, site: Site, campaign: Campaign) -> Iterator[Any]:
+    yield from checked(tab, site)
 
 
 @pytest.fixture
@@ -54,20 +49,14 @@ def small(phone: Any, site: Site, campaign: Campaign) -> Iterator[Any]:
 
 def start(page: Any, site: Site, path: str = "/answer/c") -> None:
     page.goto(site.url + path)
-    page.wait_for_selector(SHOWN)
-    ready(page)
-
-
-def ready(page: Any) -> None:
-    """An answer in the first moments of a question is not taken: it may be the second half of a double click."""
-    page.wait_for_timeout(230)
+    shown(page)
 
 
 def asks(page: Any, text: str) -> None:
     page.wait_for_function(
         "t => document.getElementById('question').textContent === t && !document.getElementById('ask').hidden", arg=text
     )
-    ready(page)
+    shown(page)
 
 
 def press(page: Any, key: str, price: str) -> None:
@@ -219,7 +208,7 @@ def test_help_has_the_instructions_and_switches_single_keys_off(page: Any, site:
     page.keyboard.press("?")
     page.uncheck("#single-keys")
     page.keyboard.press("Escape")
-    ready(page)
+    shown(page)
     page.keyboard.press("y")
     page.wait_for_timeout(150)
     assert campaign.answers == []
@@ -294,7 +283,7 @@ def test_the_question_ahead_is_there_at_once(page: Any, site: Site, campaign: Ca
     page.keyboard.press("n")
     assert page.inner_text("#question") == "Is the price above 2.5 EUR?"  # in the same task, not after the response
     assert page.get_attribute("#saved", "data-state") == "saving"
-    ready(page)
+    shown(page)
     page.keyboard.press("y")  # the question ahead, answered before the first response is there
     campaign.delay = 0.0
     asks(page, "Is the price above 3 EUR?")
@@ -317,7 +306,7 @@ def test_an_answer_to_what_is_no_longer_asked_is_not_counted(page: Any, site: Si
     campaign.delay = 0.6
     campaign.replaced = {**campaign.question(1, True), **number("99")}  # the same lease, another question
     page.keyboard.press("y")
-    ready(page)
+    shown(page)
     press(page, "y", "99")
     kept(page, campaign, [True])
     assert "1 not counted" in page.inner_text("#progress")
@@ -327,7 +316,7 @@ def test_what_was_not_sent_is_undone_here(page: Any, site: Site, campaign: Campa
     start(page, site)
     campaign.delay = 0.7
     page.keyboard.press("y")
-    ready(page)
+    shown(page)
     page.keyboard.press("n")
     press(page, "u", "2")
     campaign.delay = 0.0
@@ -752,14 +741,13 @@ def test_nothing_from_outside_runs(page: Any, site: Site, campaign: Campaign) ->
     page.wait_for_timeout(100)
     page.click("#help-close")
     for _ in range(3):
-        page.wait_for_selector(SHOWN)
-        ready(page)
+        shown(page)
         assert "<script>alert(1)</script>" in page.inner_text("main")
         assert page.locator("main img, main iframe, main script, main style, main [onclick]").count() == 0
         assert all(link.get_attribute("href").startswith("http") for link in page.locator("#row a").all())
         page.keyboard.press("ArrowRight")
     campaign.failures = [refused(409, CORPUS[1], CORPUS[1])]
-    ready(page)
+    shown(page)
     page.keyboard.press("ArrowRight")
     page.wait_for_selector(".toast")
     for path in ("/", "/join#" + CORPUS[1], "/login?next=javascript:alert(1)"):
