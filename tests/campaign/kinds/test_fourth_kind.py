@@ -13,7 +13,7 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Next
 from askone.campaign.forecast import forecast
-from askone.campaign.kinds.base import FIRST_EXAM, SCATTER, Kind, View
+from askone.campaign.kinds.base import SCATTER, Kind, View
 from askone.campaign.kinds.number_exam import laplace, number_exam, usual_error
 from askone.campaign.kinds.registry import KINDS, register
 from askone.campaign.output import export, label_studio
@@ -74,7 +74,7 @@ class Share(Kind):
         mark = {"y": question.threshold}
         return View("threshold", {"threshold": told}, ("More", "Fewer"), mark, density=question.density)
 
-    def exam(self, learner, state, x, uniform, plan=FIRST_EXAM):
+    def exam(self, learner, state, x, uniform, plan):
         f = min(max(float(learner.predict(state, x[None])[0, 0]), 0.0), self.most)
         above = laplace(f, usual_error(learner.space, plan))
         return number_exam(learner.space, f, above, plan, float(uniform[0]), learner.count(state))

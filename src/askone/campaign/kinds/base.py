@@ -92,10 +92,6 @@ class ExamPlan(NamedTuple):
     target: float | None = None
 
 
-FIRST_EXAM = ExamPlan()
-"""By which the first exam is made."""
-
-
 @final
 class IntervalQuestion(NamedTuple):
     """A question whether the label lies in an interval, and the answer that says no."""
@@ -249,16 +245,14 @@ class Kind(ABC):
         return question
 
     @abstractmethod
-    def exam(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
-    ) -> Exam | None:
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan) -> Exam | None:
         """Return a question that measures the model at its present state, or None if there is none yet.
 
         The mean of its score is the error (or the share), as long as answers are right (see ``measurement``).
         """
 
     def sure_question(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan
     ) -> Check | None:
         """Return a question that shows slips, as its answer is all but known; None where nothing is so sure."""
         return None

@@ -12,7 +12,6 @@ import numpy as np
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.kinds.base import (
-    FIRST_EXAM,
     LEVEL,
     SCATTER,
     UNSURE,
@@ -232,9 +231,7 @@ class Numbers(Kind):
         inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
         return question if inside == question.threshold else replace(question, threshold=rounded(space, inside))
 
-    def exam(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
-    ) -> Exam | None:
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan) -> Exam | None:
         """Return a range or a threshold near the prediction, see ``number_exam``; None before the range is known.
 
         Its score is the error of a median: other quantiles are not to be near the labels.  Whoever is offered a price
@@ -250,7 +247,7 @@ class Numbers(Kind):
         return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state))
 
     def sure_question(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan
     ) -> Check | None:
         """Return a threshold some eight errors from the prediction, within the range; None: there is no such place."""
         space = _known_range(learner, state)
