@@ -13,12 +13,10 @@ Writes docs/data.md and results/data.json.
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import lightgbm
@@ -26,7 +24,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import arguments, grid, keep_page, machine, taken_with
+from page import DATA, arguments, grid, keep_page, machine, taken_with
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -35,8 +33,6 @@ from sklearn.preprocessing import StandardScaler
 from askone import Filters, OneBitClassifier, OneBitRegressor, SetLikelihood
 
 Array = NDArray[Any]
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("ASKONE_DATA", HERE.parent.parent / "shared" / "data"))
 
 
 def made_numbers(seed: int, n: int) -> tuple[pd.DataFrame, Array]:

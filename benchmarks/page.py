@@ -17,6 +17,7 @@ import numpy as np
 import askone
 
 HERE = Path(__file__).resolve().parent
+DATA = Path(os.environ.get("ASKONE_DATA", HERE.parent.parent / "shared" / "data"))
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 INTRODUCTION = """# Benchmarks
 

@@ -13,13 +13,11 @@ results/people.json.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import key_presser
@@ -28,7 +26,7 @@ import pandas as pd
 import real_crowds
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import arguments, grid, keep_page, machine, taken_with
+from page import DATA, arguments, grid, keep_page, machine, taken_with
 from rich.progress import track
 from sklearn.datasets import load_digits
 
@@ -37,8 +35,6 @@ from askone.learners.abilities import refitted
 from askone.questions.base import ErrorRates
 
 Array = NDArray[Any]
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("ASKONE_DATA", HERE.parent.parent / "shared" / "data"))
 CROWD = [(0.02, 0.02)] * 4 + [(0.15, 0.15)] * 2 + [(0.35, 0.0), (0.5, 0.5)]
 CAREFUL = [(0.01, 0.01)] * 8
 LOOKS = (300, 1000, 3000)

@@ -13,13 +13,11 @@ docs/rankings.md and results/rankings.json.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import warnings
 from collections.abc import Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import choix
@@ -28,7 +26,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import arguments, grid, keep_page, machine, taken_with
+from page import DATA, arguments, grid, keep_page, machine, taken_with
 from scipy.special import expit
 from scipy.stats import kendalltau
 
@@ -36,8 +34,6 @@ from askone import OneBitRanker
 from askone.questions.comparison import Prefer
 
 Array = NDArray[Any]
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("ASKONE_DATA", HERE.parent.parent / "shared" / "data"))
 NOISE = 0.3
 ALPHAS = (0.01, 0.1, 0.3, 1.0, 3.0)
 DRAWS = (0.03, 0.1, 0.3, 1.0)

@@ -15,21 +15,19 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import arguments, keep_page, machine, taken_with
+from page import DATA, HERE, arguments, keep_page, machine, taken_with
 from untuned import classes as untuned_classes
 from untuned import numbers as untuned_numbers
 
 import askone
 
 Array = NDArray[Any]
-HERE = Path(__file__).parent
 LOOKS = (100, 200, 300, 500)
 _TEST = 2000  # held-out rows at most
 _FIRST = 100  # seeds before it were looked at while the rules were made
@@ -55,10 +53,9 @@ def tables(seed: int) -> Iterator[tuple[str, str, Array, Array]]:
 
 def stored(name: str) -> tuple[Array, Array, Array, Array] | None:
     """Return training and held-out rows of a file that may not be there."""
-    folder = Path(os.environ.get("ASKONE_DATA", HERE.parents[1] / "shared" / "data"))
-    if not (folder / f"{name}-train.parquet").exists():
+    if not (DATA / f"{name}-train.parquet").exists():
         return None
-    train, test = (pd.read_parquet(folder / f"{name}-{part}.parquet") for part in ("train", "test"))
+    train, test = (pd.read_parquet(DATA / f"{name}-{part}.parquet") for part in ("train", "test"))
     each = [(one.drop(columns="label").to_numpy(float), one["label"].to_numpy()) for one in (train, test[:_TEST])]
     return *each[0], *each[1]
 
