@@ -11,24 +11,20 @@ results/bags.json.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import grid, machine, taken_with
+from page import arguments, grid, keep_page, machine, taken_with
 from sklearn.datasets import load_digits
 
 from askone import OneBitClassifier, datasets
 from askone.errors import DownloadFailed
 
 Array = NDArray[Any]
-HERE = Path(__file__).parent
 PRESS, LOOK = 1.2, 0.3
 MINUTES = (5, 10, 20, 30)
 LOOKED = 150
@@ -152,11 +148,7 @@ about one row and measure that; with `privacy.epsilon` or with several people pe
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--quick", action="store_true")
-    chosen = parser.parse_args(argv)
+    chosen = arguments(__doc__, seeds=10, jobs=os.cpu_count(), quick=False).parse_args(argv)
     if chosen.quick:
         lines = measured(["clouds"], [0], 120, (1, 2), 1)
         twice = [{**one, "error": one["error"] * 2, "spread": one["spread"] * 2} for one in lines]
@@ -165,8 +157,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     tasks = [name for name in TASKS if name != "pendigits" or _has_pendigits()]
     lines = measured(tasks, range(100, 100 + chosen.seeds), 1000, MINUTES, chosen.jobs)
     record = {"machine": machine(), "lines": lines, "rows": 1000, "seeds": chosen.seeds}
-    (HERE / "results" / "bags.json").write_text(json.dumps(record, indent=1) + "\n")
-    (HERE.parent / "docs" / "bags.md").write_text(page(lines, 1000, chosen.seeds, record["machine"]))
+    keep_page("bags", record, page(lines, 1000, chosen.seeds, record["machine"]))
 
 
 def _has_pendigits() -> bool:

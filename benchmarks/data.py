@@ -12,15 +12,11 @@ Writes docs/data.md and results/data.json.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
-import os
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import lightgbm
@@ -28,7 +24,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import grid, machine, taken_with
+from page import DATA, arguments, grid, keep_page, machine, taken_with
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -37,8 +33,6 @@ from sklearn.preprocessing import StandardScaler
 from askone import Filters, OneBitClassifier, OneBitRegressor, SetLikelihood
 
 Array = NDArray[Any]
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("ASKONE_DATA", HERE.parent.parent / "shared" / "data"))
 
 
 def made_numbers(seed: int, n: int) -> tuple[pd.DataFrame, Array]:
@@ -230,18 +224,13 @@ script. Milliseconds are of processor time, fits included.
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=3, help="simulations and splits (default: 3)")
-    parser.add_argument("--jobs", type=int, default=1, help="processes, each a seed at a time (default: 1)")
-    parser.add_argument("--quick", action="store_true", help="small tables, one seed; print only")
-    chosen = parser.parse_args(given)
+    chosen = arguments(__doc__, seeds=3, jobs=1, quick=False).parse_args(given)
     seeds, of = 1 if chosen.quick else chosen.seeds, machine()
     results = measured(seeds, chosen.quick, chosen.jobs)
     text = page(results, seeds, of)
     print(text)
     if not chosen.quick:
-        (HERE / "results" / "data.json").write_text(json.dumps({"machine": of, **results}, indent=1) + "\n")
-        (HERE.parent / "docs" / "data.md").write_text(text)
+        keep_page("data", {"machine": of, **results}, text)
     return 0
 
 

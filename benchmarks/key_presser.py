@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from page import grid
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
@@ -82,9 +83,9 @@ def section(found: dict[str, Any], answers: int, seeds: int) -> Sequence[str]:
         "## One of five presses keys at random", "",
         f"Whole campaigns of {answers} answers: four careful people and one who does not look; and the same without "
         f"that person, the four answering as often.  Means of {seeds} runs, with one standard error.", "",
-        "| | error with all five | without the fifth | ratio |", "|---|---|---|---|",
     ]  # fmt: skip
-    for name, one in found.items():
-        ratio = f"{one['with'] / one['without']:.2f} ± {one['off']:.2f}"
-        lines.append(f"| {name} | {one['with']:.4f} | {one['without']:.4f} | {ratio} |")
-    return [*lines, ""]
+    rows = [
+        (name, f"{one['with']:.4f}", f"{one['without']:.4f}", f"{one['with'] / one['without']:.2f} ± {one['off']:.2f}")
+        for name, one in found.items()
+    ]
+    return [*lines, grid(("", "error with all five", "without the fifth", "ratio"), rows), ""]

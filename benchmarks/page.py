@@ -1,7 +1,8 @@
-"""How benchmarks present themselves: Markdown tables, kept figures, and what they were taken with."""
+"""What benchmarks share: their arguments, Markdown tables, kept figures, and what they were taken with."""
 
 from __future__ import annotations
 
+import argparse
 import datetime as dt
 import json
 import math
@@ -16,6 +17,7 @@ import numpy as np
 import askone
 
 HERE = Path(__file__).resolve().parent
+DATA = Path(os.environ.get("ASKONE_DATA", HERE.parent.parent / "shared" / "data"))
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 INTRODUCTION = """# Benchmarks
 
@@ -56,6 +58,22 @@ def taken_with(of: dict[str, Any], note: str = "") -> str:
     """The same in words."""
     return f"""{of["date"]}, {of["cpu"]}, {of["cores"]} cores{note}, Python {of["python"]}, NumPy {of["numpy"]},
 numba {of["numba"]}, askone {of["askone"]}"""
+
+
+def arguments(about: str | None, **named: int | None) -> argparse.ArgumentParser:
+    """Arguments that are flags (False) or whole numbers, with what they are if they are not given."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, usual in named.items():
+        parser.add_argument(
+            f"--{name}", **({"action": "store_true"} if usual is False else {"type": int, "default": usual})
+        )
+    return parser
+
+
+def keep_page(name: str, figures: Any, page: str) -> None:
+    """Figures into results/<name>.json, a page of their own into docs/<name>.md."""
+    (HERE / "results" / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    (PAGE.parent / f"{name}.md").write_text(page, encoding="utf-8")
 
 
 def keep(name: str, results: dict[str, Any], tables: str) -> None:

@@ -11,7 +11,6 @@ sum instead (``stream.py``).  All three must end at the same predictions.
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import time
@@ -22,7 +21,7 @@ from typing import Any
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 
 import numpy as np
-from page import grid, keep, machine, taken_with
+from page import arguments, grid, keep, machine, taken_with
 from stream import Problem, Size, Timed, agree, run_askone, run_numpy, verdict
 
 WANTED = 5.0
@@ -117,9 +116,7 @@ def report(results: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="fewer rows and rounds; print only")
-    quick = parser.parse_args().quick
+    quick = arguments(__doc__, quick=False).parse_args().quick
     results = {"machine": machine(), "runs": [measure(streams, quick) for streams in RUNS]}
     tables = report(results)
     print(tables)

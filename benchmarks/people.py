@@ -13,15 +13,11 @@ results/people.json.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import key_presser
@@ -30,7 +26,7 @@ import pandas as pd
 import real_crowds
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import machine, taken_with
+from page import DATA, arguments, grid, keep_page, machine, taken_with
 from rich.progress import track
 from sklearn.datasets import load_digits
 
@@ -39,8 +35,6 @@ from askone.learners.abilities import refitted
 from askone.questions.base import ErrorRates
 
 Array = NDArray[Any]
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("ASKONE_DATA", HERE.parent.parent / "shared" / "data"))
 CROWD = [(0.02, 0.02)] * 4 + [(0.15, 0.15)] * 2 + [(0.35, 0.0), (0.5, 0.5)]
 CAREFUL = [(0.01, 0.01)] * 8
 LOOKS = (300, 1000, 3000)
@@ -171,42 +165,32 @@ def page(found: dict[str, Any], seeds: int, *sections: Sequence[str]) -> str:
         "/ 3000 answers (digits: 300 / 1000), over those of a learner that knows how often each person errs.", "",
     ]  # fmt: skip
     for name, title in (("mixed", "A mixed crowd"), ("careful", "A careful crowd")):
-        lines += [
-            f"## {title}",
-            "",
-            "| | rates known (error) | answers by name | answers of nobody |",
-            "|---|---|---|---|",
-        ]
+        rows: list[tuple[str, ...]] = []
         for task, crowds in found.items():
             known = np.array(crowds[name]["known"]["errors"])
             ratios = [np.array(crowds[name][way]["errors"]) / known for way in ("people", "nobody")]
-            cells = [
-                " / ".join(f"{one:.3f}" for one in known),
-                *(" / ".join(f"{r:.2f}" for r in one) for one in ratios),
-            ]
-            lines.append(f"| {task} | " + " | ".join(cells) + " |")
-        lines.append("")
-    lines += [
-        "## Time",
-        "",
-        "Milliseconds of processor an answer takes, fits included.",
-        "",
-        "| | by name | of nobody |",
-        "|---|---|---|",
+            said = (" / ".join(f"{r:.2f}" for r in one) for one in ratios)
+            rows.append((task, " / ".join(f"{one:.3f}" for one in known), *said))
+        lines += [
+            f"## {title}",
+            "",
+            grid(("", "rates known (error)", "answers by name", "answers of nobody"), rows),
+            "",
+        ]
+    times = [
+        (task, *(f"{1000 * crowds['mixed'][way]['seconds']:.2f}" for way in ("people", "nobody")))
+        for task, crowds in found.items()
     ]
-    for task, crowds in found.items():
-        by, of = (1000 * crowds["mixed"][way]["seconds"] for way in ("people", "nobody"))
-        lines.append(f"| {task} | {by:.2f} | {of:.2f} |")
+    lines += ["## Time", "", "Milliseconds of processor an answer takes, fits included.", ""]
+    lines.append(grid(("", "by name", "of nobody"), times))
     more = [line for section in sections for line in section]
     return "\n".join([*lines, "", *more, "How the crowd is made: see the head of `benchmarks/people.py`.", ""])
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=8)
+def main(given: Sequence[str] | None = None) -> int:
+    parser = arguments(__doc__, seeds=8, quick=False)
     parser.add_argument("--only", help="tasks, with commas")
-    parser.add_argument("--quick", action="store_true")
-    chosen = parser.parse_args(arguments)
+    chosen = parser.parse_args(given)
     warnings.simplefilter("ignore")
     tasks = [*NUMBERS, "digits", *(["pendigits"] if (DATA / "pendigits-train.parquet").exists() else [])]
     tasks = chosen.only.split(",") if chosen.only else tasks
@@ -215,10 +199,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(page(measured(["sine", "digits"], 1, (30, 70)), 1, pressed(["sine"], 40, 1), real))
         return 0
     found = measured(tasks, chosen.seeds, LOOKS)
-    (HERE / "results" / "people.json").write_text(json.dumps(found, indent=1) + "\n")
     at_random = pressed([task for task in tasks if task != "pendigits"], 1000, 10)
     real = real_crowds.section(DATA, chosen.seeds)
-    (HERE.parent / "docs" / "people.md").write_text(page(found, chosen.seeds, at_random, real))
+    keep_page("people", found, page(found, chosen.seeds, at_random, real))
     return 0
 
 

@@ -7,24 +7,20 @@ writes docs/prices.md.  Customers come one after the other; each is offered one 
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import grid, machine, taken_with
+from page import arguments, grid, keep_page, machine, taken_with
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
 from askone import Filters, OneBitRegressor
 
-HERE = Path(__file__).parent
 HIGHEST = 100.0
 CUSTOMERS = (100, 300, 1000, 3000)
 Values = tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]], NDArray[Any]]
@@ -207,18 +203,13 @@ it is a little too high, and so is what the two promise together, more so where 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--quick", action="store_true")
-    chosen = parser.parse_args(argv)
+    chosen = arguments(__doc__, seeds=10, jobs=os.cpu_count(), quick=False).parse_args(argv)
     if chosen.quick:
         print(page(measured(["strangers"], [40], [0, 1], 1), [40], 2, machine()))
         return
     lines = measured(list(SHOPS), CUSTOMERS, range(100, 100 + chosen.seeds), chosen.jobs)
     record = {"machine": machine(), "lines": lines, "customers": CUSTOMERS, "seeds": chosen.seeds}
-    (HERE / "results" / "prices.json").write_text(json.dumps(record, indent=1) + "\n")
-    (HERE.parent / "docs" / "prices.md").write_text(page(lines, CUSTOMERS, chosen.seeds, record["machine"]))
+    keep_page("prices", record, page(lines, CUSTOMERS, chosen.seeds, record["machine"]))
 
 
 if __name__ == "__main__":

@@ -11,24 +11,20 @@ results/privacy.json.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from page import machine, taken_with
+from page import arguments, grid, keep_page, machine, taken_with
 from rich.progress import track
 
 from askone import OneBitClassifier, OneBitRegressor, Oracle
 from askone.privacy import answers_needed, flip_probability
 
 Array = NDArray[Any]
-HERE = Path(__file__).parent
 EPSILONS = (None, 3.0, 1.0)
 CENTRES = np.array([[0.0, 0.0], [1.5, 0.0], [0.0, 1.5], [1.5, 1.5]])
 _TEST = 4000
@@ -85,26 +81,26 @@ def measured(tasks: Sequence[tuple[str, int]], seeds: int) -> dict[str, dict[str
 
 
 def page(found: dict[str, dict[str, list[float]]], seeds: int) -> str:
-    lines = [
-        "# What privacy costs", "",
-        f"Written by `make bench-privacy` ({taken_with(machine())}), means of {seeds} seeds,",
-        f"{4 * seeds} for the sine.  Answers are flipped with 1/(1+e^ε), and there are κ² times as many of them: 1.2",
-        "times for ε = 3 and 4.7 times for ε = 1.  Errors over those without flips, with their standard errors.", "",
-        "| | error without flips | ε = 3, κ² times the answers | ε = 1, κ² times the answers |",
-        "|---|---|---|---|",
-    ]  # fmt: skip
+    rows = []
     for task, errors in found.items():
         plain, *private = (np.array(errors[str(epsilon)]) for epsilon in EPSILONS)
-        ratios = [_ratio(one, plain) for one in private]
-        lines.append(f"| {task} | {plain.mean():.4f} | " + " | ".join(ratios) + " |")
-    lines += [
-        "",
-        "The law of κ² is that of answers which are close to a toss-up, as those at a good prediction are.  It does",
-        "not hold everywhere: with six inputs, where trees are fitted beside the filters, flips at ε = 1 cost more.",
-        "A look at 1000 answers there (4 seeds, not part of this run) had 1.3 for ε = 1, one seed 1.7, and the filters",
-        "alone 1.13.",
-    ]
-    return "\n".join([*lines, "", "How the problems are made: see `benchmarks/privacy.py`.", ""])
+        rows.append((task, f"{plain.mean():.4f}", *(_ratio(one, plain) for one in private)))
+    head = ("", "error without flips", "ε = 3, κ² times the answers", "ε = 1, κ² times the answers")
+    return f"""# What privacy costs
+
+Written by `make bench-privacy` ({taken_with(machine())}), means of {seeds} seeds,
+{4 * seeds} for the sine.  Answers are flipped with 1/(1+e^ε), and there are κ² times as many of them: 1.2
+times for ε = 3 and 4.7 times for ε = 1.  Errors over those without flips, with their standard errors.
+
+{grid(head, rows)}
+
+The law of κ² is that of answers which are close to a toss-up, as those at a good prediction are.  It does
+not hold everywhere: with six inputs, where trees are fitted beside the filters, flips at ε = 1 cost more.
+A look at 1000 answers there (4 seeds, not part of this run) had 1.3 for ε = 1, one seed 1.7, and the filters
+alone 1.13.
+
+How the problems are made: see `benchmarks/privacy.py`.
+"""
 
 
 def _ratio(private: Array, plain: Array) -> str:
@@ -113,18 +109,14 @@ def _ratio(private: Array, plain: Array) -> str:
     return f"{ratio:.2f} ± {ratio * spread:.2f}"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=8)
-    parser.add_argument("--quick", action="store_true")
-    chosen = parser.parse_args(arguments)
+def main(given: Sequence[str] | None = None) -> int:
+    chosen = arguments(__doc__, seeds=8, quick=False).parse_args(given)
     warnings.simplefilter("ignore")
     if chosen.quick:
         print(page(measured([("sine", 30), ("clusters", 30)], 2), 2))
         return 0
     found = measured([("sine", 300), ("sine", 1000), ("six inputs", 300), ("clusters", 300)], chosen.seeds)
-    (HERE / "results" / "privacy.json").write_text(json.dumps(found, indent=1) + "\n")
-    (HERE.parent / "docs" / "privacy.md").write_text(page(found, chosen.seeds))
+    keep_page("privacy", found, page(found, chosen.seeds))
     return 0
 
 

@@ -13,15 +13,11 @@ docs/rankings.md and results/rankings.json.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import sys
 import time
 import warnings
 from collections.abc import Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import choix
@@ -30,7 +26,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import machine, taken_with
+from page import DATA, arguments, grid, keep_page, machine, taken_with
 from scipy.special import expit
 from scipy.stats import kendalltau
 
@@ -38,8 +34,6 @@ from askone import OneBitRanker
 from askone.questions.comparison import Prefer
 
 Array = NDArray[Any]
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("ASKONE_DATA", HERE.parent.parent / "shared" / "data"))
 NOISE = 0.3
 ALPHAS = (0.01, 0.1, 0.3, 1.0, 3.0)
 DRAWS = (0.03, 0.1, 0.3, 1.0)
@@ -154,36 +148,47 @@ def judged(chances: list[float], test: list[Any]) -> tuple[float, float]:
 
 
 def page(found: dict[str, Any], seeds: int) -> str:
-    lines = [
-        "# Rankings", "",
-        f"Written by `make bench-rankings` ({taken_with(machine())},",
-        f"choix {found['choix']}, evalica {found['evalica']}), means of {seeds} seeds.", "",
-        "## Simulated items", "",
-        "Kendall's τ to the true order.  Utilities are N(0, 1), comparisons have logistic noise of scale 0.3.",
-        "choix has the best of five regularisations for each entry, evalica the best of eight settings, by the truth.",
-        "",
-        f"| items | answers | {' | '.join(WAYS)} |", "|---|---|" + "---|" * len(WAYS),
-    ]  # fmt: skip
-    for m, part in found["simulated"].items():
-        for n, mark in enumerate(part["answers"]):
-            taus = [np.array(part[way])[:, n] for way in WAYS]
-            lines.append(f"| {m} | {mark} | " + " | ".join(_mean(one) for one in taus) + " |")
-    lines += ["", "## Time", "", "| items | ms for a question and its answer |", "|---|---|"]
-    lines += [f"| {m} | {ms:.2f} |" for m, ms in found["ms"].items()]
-    lines += ["", "## Language models", ""]
-    if not found["held out"]:
-        return "\n".join([*lines, "Not measured: llmfao.parquet was not found (set ASKONE_DATA).", ""])
-    lines += [
-        "Comparisons of 59 language models by 124 people, ties left out, foretold from four fifths of them; means of",
-        "five folds by question, ± standard errors.  choix and evalica have the setting of least log loss on what was",
-        "held out.  With people named, what is foretold is what this very person says: an honest answer, mixed with",
-        "how often they slip.", "",
-        "| | log loss | right |", "|---|---|---|",
-    ]  # fmt: skip
-    for way, judged_ in found["held out"].items():
-        loss, right = np.array(judged_).T
-        lines.append(f"| {way} | {_mean(loss)} | {_mean(right)} |")
-    return "\n".join([*lines, "", "How the comparisons are made: see `benchmarks/rankings.py`.", ""])
+    taus = [
+        (m, mark, *(_mean(np.array(part[way])[:, n]) for way in WAYS))
+        for m, part in found["simulated"].items()
+        for n, mark in enumerate(part["answers"])
+    ]
+    times = [(m, f"{ms:.2f}") for m, ms in found["ms"].items()]
+    return f"""# Rankings
+
+Written by `make bench-rankings` ({taken_with(machine())},
+choix {found["choix"]}, evalica {found["evalica"]}), means of {seeds} seeds.
+
+## Simulated items
+
+Kendall's τ to the true order.  Utilities are N(0, 1), comparisons have logistic noise of scale 0.3.
+choix has the best of five regularisations for each entry, evalica the best of eight settings, by the truth.
+
+{grid(("items", "answers", *WAYS), taus)}
+
+## Time
+
+{grid(("items", "ms for a question and its answer"), times)}
+
+## Language models
+
+{_language_models(found["held out"])}
+
+How the comparisons are made: see `benchmarks/rankings.py`.
+"""
+
+
+def _language_models(held: dict[str, Any]) -> str:
+    if not held:
+        return "Not measured: llmfao.parquet was not found (set ASKONE_DATA)."
+    rows = [(way, *(_mean(one) for one in np.array(each).T)) for way, each in held.items()]
+    return f"""\
+Comparisons of 59 language models by 124 people, ties left out, foretold from four fifths of them; means of
+five folds by question, ± standard errors.  choix and evalica have the setting of least log loss on what was
+held out.  With people named, what is foretold is what this very person says: an honest answer, mixed with
+how often they slip.
+
+{grid(("", "log loss", "right"), rows)}"""
 
 
 def _mean(values: Array) -> str:
@@ -211,19 +216,14 @@ def measured(
     }  # fmt: skip
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--quick", action="store_true")
-    chosen = parser.parse_args(arguments)
+def main(given: Sequence[str] | None = None) -> int:
+    chosen = arguments(__doc__, seeds=10, jobs=2, quick=False).parse_args(given)
     warnings.simplefilter("ignore")
     if chosen.quick:
         print(page(measured({10: (20,), 210: (40,)}, 2, {210: 40}, 2, 200), 2))
         return 0
     found = measured(SIZES, chosen.seeds, {30: 300, 100: 300, 1000: 1500, 10_000: 600}, 5, None, chosen.jobs)
-    (HERE / "results" / "rankings.json").write_text(json.dumps(found, indent=1) + "\n")
-    (HERE.parent / "docs" / "rankings.md").write_text(page(found, chosen.seeds))
+    keep_page("rankings", found, page(found, chosen.seeds))
     return 0
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from page import grid
 
 from askone import OneBitClassifier, OneBitRegressor
 from askone.people import aggregate
@@ -71,15 +72,16 @@ def section(folder: Path, seeds: int, quick: bool = False) -> Sequence[str]:
         "## Real people", "",
         f"Photos named by 59 people (labelme, {seeds} seeds, ± one standard error): right with answers of nobody "
         f"{ways['nobody']}, by name {ways['name']}, by name and photo {ways['row']}.", "",
-        "| labels of a crowd, put together: right | majority | Dawid and Skene | askone |", "|---|---|---|---|",
     ]  # fmt: skip
-    for name, (majority, known) in list(MAJORITY.items())[: 1 if quick else None]:
-        lines.append(f"| {name} | {majority:.3f} | {known:.3f} | {together(folder, name):.3f} |")
-    lines += ["", "| tweets: error of the mean rating | by mean ratings | by single people |", "|---|---|---|"]
-    for n in bits:
-        by_mean, by_one = (_mean(tweets, min(seeds, 4), folder, single, n) for single in (False, True))
-        lines.append(f"| {n} answers | {by_mean} | {by_one} |")
-    return [*lines, ""]
+    crowds = [
+        (name, *(f"{share:.3f}" for share in (*usual, together(folder, name))))
+        for name, usual in list(MAJORITY.items())[: 1 if quick else None]
+    ]
+    rated = [
+        (f"{n} answers", *(_mean(tweets, min(seeds, 4), folder, single, n) for single in (False, True))) for n in bits
+    ]
+    lines += [grid(("labels of a crowd, put together: right", "majority", "Dawid and Skene", "askone"), crowds), ""]
+    return [*lines, grid(("tweets: error of the mean rating", "by mean ratings", "by single people"), rated), ""]
 
 
 def _mean(measure: Any, seeds: int, *given: Any, **more: Any) -> str:

@@ -11,26 +11,23 @@ results/rows.json.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import machine, taken_with
+from page import DATA, HERE, arguments, keep_page, machine, taken_with
 from untuned import classes as untuned_classes
 from untuned import numbers as untuned_numbers
 
 import askone
 
 Array = NDArray[Any]
-HERE = Path(__file__).parent
 LOOKS = (100, 200, 300, 500)
 _TEST = 2000  # held-out rows at most
 _FIRST = 100  # seeds before it were looked at while the rules were made
@@ -56,10 +53,9 @@ def tables(seed: int) -> Iterator[tuple[str, str, Array, Array]]:
 
 def stored(name: str) -> tuple[Array, Array, Array, Array] | None:
     """Return training and held-out rows of a file that may not be there."""
-    folder = Path(os.environ.get("ASKONE_DATA", HERE.parents[1] / "shared" / "data"))
-    if not (folder / f"{name}-train.parquet").exists():
+    if not (DATA / f"{name}-train.parquet").exists():
         return None
-    train, test = (pd.read_parquet(folder / f"{name}-{part}.parquet") for part in ("train", "test"))
+    train, test = (pd.read_parquet(DATA / f"{name}-{part}.parquet") for part in ("train", "test"))
     each = [(one.drop(columns="label").to_numpy(float), one["label"].to_numpy()) for one in (train, test[:_TEST])]
     return *each[0], *each[1]
 
@@ -159,13 +155,11 @@ def earlier() -> dict[str, Any]:
     return dict(kept)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the comparison and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--quick", action="store_true")
+    parser = arguments(__doc__, seeds=10, quick=False)
     parser.add_argument("--only", nargs="*", help="names of data sets; the others' figures stay")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(argv)
     looks, seeds = (LOOKS, given.seeds) if not given.quick else ((40,), 2)
     names = [("classes", name) for name in ("pendigits", "usps") if stored(name) is not None]
     names = [*names, *((kind, name) for kind, name, *_ in tables(0))]
@@ -179,8 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.quick:
         print(page(found, looks, seeds))
         return
-    (HERE / "results" / "rows.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    (HERE.parent / "docs" / "rows.md").write_text(page(found, looks, seeds), encoding="utf-8")
+    keep_page("rows", found, page(found, looks, seeds))
 
 
 if __name__ == "__main__":

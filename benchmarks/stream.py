@@ -11,7 +11,6 @@ compiler it is left out, and a line says so.  All three must end at the same pre
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import math
 import os
@@ -30,7 +29,7 @@ from typing import Any
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 
 import numpy as np
-from page import grid, keep, machine, taken_with
+from page import arguments, grid, keep, machine, taken_with
 from sklearn.base import clone
 
 from askone import OneBitRegressor, Oracle, Real, Stream, simulate
@@ -354,9 +353,7 @@ def report(results: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="fewer rows and rounds; print only")
-    quick = parser.parse_args().quick
+    quick = arguments(__doc__, quick=False).parse_args().quick
     with tempfile.TemporaryDirectory() as directory:
         libraries, compiler = compiled(Path(directory))
         print(f"C: {compiler}; exp: {', '.join(libraries) or '-'}")

@@ -9,6 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from page import grid
+
 ROOT = Path(__file__).resolve().parents[1]
 NO_AVX512 = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
 PROCESSORS = {
@@ -46,17 +48,14 @@ def section(quick: bool) -> str:
         cache = os.environ.get("NUMBA_CACHE_DIR", fresh) if quick else fresh
         found = {name: hashed(setting, QUICK if quick else (), cache) for name, setting in processors.items()}
     first = next(iter(found.values()))
-    lines = [
-        "## One arithmetic",
-        "",
-        "Claim: questions and states are the same bit for bit on every processor, for every size of block.  Each "
-        f"of {len(first)} learners was asked and told row by row, and streamed whole and in blocks of 1 to 30 rows.",
-        "",
-        "| processor | learners with the same hashes | the same in blocks |",
-        "|---|---|---|",
-    ]
+    rows = []
     for name, hashes in found.items():
         same = sum(hashes[learner] == first[learner] for learner in first)
         blocks = sum("differ" not in "".join(one) for one in hashes.values())
-        lines.append(f"| {name} | {same} of {len(first)} | {blocks} of {len(first)} |")
-    return "\n".join(lines)
+        rows.append((name, f"{same} of {len(first)}", f"{blocks} of {len(first)}"))
+    return f"""## One arithmetic
+
+Claim: questions and states are the same bit for bit on every processor, for every size of block.  Each of {len(first)}
+learners was asked and told row by row, and streamed whole and in blocks of 1 to 30 rows.
+
+{grid(("processor", "learners with the same hashes", "the same in blocks"), rows)}"""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from page import grid
 from scipy import stats
 
 import askone
@@ -50,12 +51,12 @@ def covered(law: str, level: float, answers: int, seed: int, quantile: bool = Fa
     return float((below(high) - below(low)).mean())
 
 
-def _row(law: str, levels: tuple[float, ...], answers: int, seeds: int, quantile: bool) -> str:
+def _row(law: str, levels: tuple[float, ...], answers: int, seeds: int, quantile: bool) -> tuple[str, ...]:
     found = []
     for level in levels:
         each = [covered(law, level, answers, seed, quantile) for seed in range(seeds)]
         found.append(f"{np.mean(each):.3f} ± {2 * np.std(each, ddof=1) / math.sqrt(seeds):.3f}")
-    return f"| {law} | {answers:,} | " + " | ".join(found) + " |"
+    return law, f"{answers:,}", *found
 
 
 def section(quick: bool) -> str:
@@ -73,9 +74,8 @@ def section(quick: bool) -> str:
             rows = list(pool.map(_row, *zip(*jobs, strict=True)))
     half = len(rows) // 2
 
-    def table(levels: tuple[float, ...], lines: list[str]) -> str:
-        head = "| noise | answers | " + " | ".join(f"{level:g}" for level in levels) + " |"
-        return "\n".join([head, "|---|---|" + "---|" * len(levels), *lines])
+    def table(levels: tuple[float, ...], lines: list[tuple[str, ...]]) -> str:
+        return grid(("noise", "answers", *(f"{level:g}" for level in levels)), lines)
 
     return f"""## Intervals that cover
 

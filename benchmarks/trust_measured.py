@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from page import grid
 
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
 from askone.campaign.engine.measurement import Scored, curve, reached
@@ -154,13 +155,13 @@ def section(quick: bool) -> str:
     else:
         with ProcessPoolExecutor(os.cpu_count()) as pool:
             found = list(pool.map(run, jobs))
-    lines = []
+    rows = []
     for cell in looked:
         all_of = [one for job, ones in zip(jobs, found, strict=True) if job[:5] == cell for one in ones]
         covered, half, wrong, right = np.array(all_of, dtype=float).mean(axis=0)
         kind, order, slip, *_ = cell
-        lines.append(f"| {kind} | {order} | {slip:.0%} | {covered:.1%} | {half:.2f} | {wrong:.1%} | {right:.0%} |")
-    return "\n".join([_WORDS.format(runs=runs, answers=ANSWERS), *lines])
+        rows.append((kind, order, f"{slip:.0%}", f"{covered:.1%}", f"{half:.2f}", f"{wrong:.1%}", f"{right:.0%}"))
+    return f"{_WORDS.format(runs=runs, answers=ANSWERS)}\n\n{grid(_HEAD, rows)}"
 
 
 _WORDS = """## The measured error
@@ -168,10 +169,9 @@ _WORDS = """## The measured error
 Claimed: the band holds the true error in 95 of 100 campaigns, and a target that is never reached stops at most 5 of
 100.  True is the mean error over all rows of the model at the time of each exam of the band.  {runs} campaigns of
 {answers} answers each, two fifths of them exams: the band is of some 65 to 80 scores.  The learner is SGD.  How often
-people err is learnt from checks for numbers, and for classes and orders from one gold answer in twenty.
-
-| labels | rows | slips | band holds the truth | half-width over error | wrongly stopped | stopped at twice the error |
-|---|---|---|---|---|---|---|"""
+people err is learnt from checks for numbers, and for classes and orders from one gold answer in twenty."""
+_HEAD = ("labels", "rows", "slips", "band holds the truth", "half-width over error", "wrongly stopped",
+         "stopped at twice the error")  # fmt: skip
 
 if __name__ == "__main__":
     print(section(quick=False))

@@ -6,6 +6,7 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
+from page import grid
 from played import played, predictions
 
 from askone.campaign.engine.coverage import step
@@ -45,31 +46,25 @@ def calibrated(wide: float, law: str, bits: int, campaigns: int) -> float:
 def section(quick: bool) -> str:
     """Return what was found, as Markdown."""
     repeats, sizes = (1, (150,)) if quick else (10, (150, 800, 2000))
-    lines = [
-        "## Intervals of predictions",
-        "",
-        "`low` and `high` are claimed to hold 90 % of labels, in the long run for any sequence; `prediction_low` and "
-        f"`prediction_high` to hold the median at about 95 % of rows. {repeats} campaigns each; labels with Laplace "
-        "noise around a curved surface.",
-        "",
-        "| table | answers | labels in their interval | medians in theirs |",
-        "|---|---|---|---|",
-    ]
+    rows = []
     with ProcessPoolExecutor(1 if quick else os.cpu_count()) as pool:
         for table in TABLES[:1] if quick else TABLES:
             for answers in sizes:
                 found = np.array(list(pool.map(covered, [table] * repeats, [answers] * repeats, range(repeats))))
-                held, known = found.mean(axis=0)
-                lines.append(f"| {table} | {answers} | {held:.3f} | {known:.3f} |")
-    lines += [
-        "",
-        "By the bits alone, from intervals that are too narrow, right or too wide at first:",
-        "",
-        "| times as wide | noise | after 30 bits | 100 | 300 |",
-        "|---|---|---|---|---|",
+                rows.append((table, answers, *(f"{share:.3f}" for share in found.mean(axis=0))))
+    by_bits = [
+        (f"{wide:g}", law, *(f"{calibrated(wide, law, bits, 2000):.3f}" for bits in (30, 100, 300)))
+        for wide in (0.5, 1.0, 2.0)
+        for law in ("normal", "Student's t, 3")
     ]
-    for wide in (0.5, 1.0, 2.0):
-        for law in ("normal", "Student's t, 3"):
-            shares = " | ".join(f"{calibrated(wide, law, bits, 2000):.3f}" for bits in (30, 100, 300))
-            lines.append(f"| {wide:g} | {law} | {shares} |")
-    return "\n".join(lines)
+    return f"""## Intervals of predictions
+
+`low` and `high` are claimed to hold 90 % of labels, in the long run for any sequence; `prediction_low` and
+`prediction_high` to hold the median at about 95 % of rows. {repeats} campaigns each; labels with Laplace noise around a
+curved surface.
+
+{grid(("table", "answers", "labels in their interval", "medians in theirs"), rows)}
+
+By the bits alone, from intervals that are too narrow, right or too wide at first:
+
+{grid(("times as wide", "noise", "after 30 bits", "100", "300"), by_bits)}"""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from page import grid
 
 import askone
 from askone import SGD, Filters, Oracle
@@ -68,46 +69,39 @@ def section(quick: bool) -> str:
     """Return the section of docs/trust.md."""
     few, many = (2, 2) if quick else (24, 50)
     at = (100, 300) if quick else (300, 1500)
-    lines = ["| learner | answers | never inverted | thirty inverted | ratio |", "|---|---|---|---|---|"]
+    inverted = []
     for name, learner in (("default", Filters()), ("`Filters(wary=0.2)`", Filters(wary=0.2))):
         plain, mixed = (
             runs(few, quick, partial(normal, 0.1), at, inverted=k, learner=learner).mean(axis=0) for k in (0, INVERTED)
         )
         for t, a, b in zip(at, plain, mixed, strict=True):
-            lines.append(f"| {name} | {t:,} | {a:.4f} | {b:.4f} | {b / a:.2f} |")
+            inverted.append((name, f"{t:,}", f"{a:.4f}", f"{b:.4f}", f"{b / a:.2f}"))
     later = (300,) if quick else (1500, 6000)
     two = runs(many, quick, peaks, later, shift=-0.5)
-    stuck = ["| answers | mean error | worst run | runs with an error above .2 |", "|---|---|---|---|"]
-    for t, each in zip(later, two.T, strict=True):
-        stuck.append(f"| {t:,} | {each.mean():.3f} | {each.max():.3f} | {np.count_nonzero(each > 0.2)} of {many} |")
-    loud = ["| noise | answers | default | SGD | ratio |", "|---|---|---|---|---|"]
+    stuck = [
+        (f"{t:,}", f"{each.mean():.3f}", f"{each.max():.3f}", f"{np.count_nonzero(each > 0.2)} of {many}")
+        for t, each in zip(later, two.T, strict=True)
+    ]
+    loud = []
     far = (100,) if quick else (300, 1000, 4000)
-    laws = (
-        ("normal, 1", partial(normal, 1.0)),
-        ("normal, 2", partial(normal, 2.0)),
-        ("Cauchy, 2", partial(cauchy, 2.0)),
-    )
-    for name, noise in (*laws, ("normal, 5", partial(normal, 5.0))):
+    laws = [(f"normal, {scale:g}", partial(normal, scale)) for scale in (1.0, 2.0, 5.0)]
+    for name, noise in (*laws[:2], ("Cauchy, 2", partial(cauchy, 2.0)), laws[2]):
         ours, theirs = (runs(few, quick, noise, far, learner=one).mean(axis=0) for one in (Filters(), SGD()))
         for t, a, b in zip(far, ours, theirs, strict=True):
-            loud.append(f"| {name} | {t:,} | {a:.3f} | {b:.3f} | {a / b:.2f} |")
-    return "\n".join(
-        [
-            "## Numbers: answers that err, two peaks, much noise",
-            "",
-            "Learners on a sine in a range of ±1.5; errors are mean distances to the true median. Claimed of `wary`:",
-            "after thirty answers with yes and no mixed up, then right ones, it is within 1.5 times of never so",
-            f"at 1,500 ({few} runs, normal noise .1):",
-            "",
-            *lines,
-            "",
-            f"Labels with two peaks, three of five .5 below and the others .5 above: no run is stuck ({many} runs).",
-            "",
-            *stuck,
-            "",
-            f"Noise far above the signal: the aim is not to be above SGD by more than 5 % ({few} runs).",
-            "",
-            *loud,
-            "",
-        ]
-    )
+            loud.append((name, f"{t:,}", f"{a:.3f}", f"{b:.3f}", f"{a / b:.2f}"))
+    return f"""## Numbers: answers that err, two peaks, much noise
+
+Learners on a sine in a range of ±1.5; errors are mean distances to the true median. Claimed of `wary`:
+after thirty answers with yes and no mixed up, then right ones, it is within 1.5 times of never so
+at 1,500 ({few} runs, normal noise .1):
+
+{grid(("learner", "answers", "never inverted", "thirty inverted", "ratio"), inverted)}
+
+Labels with two peaks, three of five .5 below and the others .5 above: no run is stuck ({many} runs).
+
+{grid(("answers", "mean error", "worst run", "runs with an error above .2"), stuck)}
+
+Noise far above the signal: the aim is not to be above SGD by more than 5 % ({few} runs).
+
+{grid(("noise", "answers", "default", "SGD", "ratio"), loud)}
+"""

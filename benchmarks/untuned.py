@@ -12,18 +12,15 @@ Algorithm 1 at its best of five steps, chosen on the held-out rows.  Writes docs
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from page import machine, taken_with
+from page import arguments, keep_page, machine, taken_with
 from rich.progress import track
 from sklearn import datasets
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -38,8 +35,6 @@ from askone import SGD, OneBitClassifier, OneBitRegressor
 
 Array = NDArray[Any]
 Rows = tuple[Array, Array]
-
-HERE = Path(__file__).parent
 _STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
 _MOST = 1500  # rows that kernel ridge takes in reasonable time
 _QUICK = ("iris: petal width", "a step", "iris", "two moons")
@@ -190,11 +185,7 @@ def quietly(row: Callable[[Rows, int], dict[str, float]], data: Rows, seed: int)
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=3, help="simulations and splits (default: 3)")
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
-    parser.add_argument("--quick", action="store_true", help="a few short tasks, one seed; print only")
-    chosen = parser.parse_args(given)
+    chosen = arguments(__doc__, seeds=3, jobs=1, quick=False).parse_args(given)
     quick, seeds = chosen.quick, 1 if chosen.quick else chosen.seeds
     regression, classification = (shortened(numbers), shortened(classes)) if quick else (numbers, classes)
     results = {"numbers": measured(regression, numbers_row, seeds, "numbers", chosen.jobs),
@@ -211,10 +202,8 @@ def main(given: Sequence[str] | None = None) -> int:
         table(results["classes"], "classes") + "\n",
     ])  # fmt: skip
     print(text)
-    if quick:
-        return 0
-    (HERE / "results" / "untuned.json").write_text(json.dumps({"machine": of, **results}, indent=1) + "\n")
-    (HERE.parent / "docs" / "untuned.md").write_text(text)
+    if not quick:
+        keep_page("untuned", {"machine": of, **results}, text)
     return 0
 
 

@@ -26,7 +26,7 @@ from askone.learners.abilities import (
     is_patient,
 )
 from askone.learners.gradients import FullGradient
-from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.prediction_intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.people.crowd import CrowdLearner
 from askone.learners.range_search import Calibrated

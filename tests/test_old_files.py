@@ -33,12 +33,12 @@ from askone.campaign.create import add_rows
 from askone.campaign.engine.commands import Answer, Next
 from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
-from askone.cli.main import main
 from askone.estimators.loading import modern
 from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import digest
 from askone.store.notices import logged_from_json
 from askone.store.open import open_store
+from commands import ask
 
 OLD = Path(__file__).parent / "data" / "v0.1"
 CAMPAIGNS = ("flats", "animals", "drinks", "shades")
@@ -328,10 +328,6 @@ def test_notices():
 TOLD = read("campaigns.json")
 
 
-def run(*arguments, status=0):
-    assert main([str(one) for one in arguments]) == status
-
-
 def from_sqlite(folder):
     shutil.copy(OLD / "campaigns" / "askone.db", folder / "askone.db")
     return str(folder / "askone.db")
@@ -349,7 +345,7 @@ def from_postgresql(url):
 
 def from_backups(folder):
     for name in CAMPAIGNS:
-        run("restore", OLD / "campaigns" / f"{name}-backup.zip", "--store", folder / "restored.db")
+        ask("restore", OLD / "campaigns" / f"{name}-backup.zip", "--store", folder / "restored.db")
     return str(folder / "restored.db")
 
 
@@ -373,7 +369,7 @@ def old_log(name):
 def test_exports(any_old, tmp_path):
     for name in CAMPAIGNS:
         for what in ("answers", "predictions"):
-            run("export", name, "--what", what, "--out", tmp_path / "out.csv", "--store", any_old)
+            ask("export", name, "--what", what, "--out", tmp_path / "out.csv", "--store", any_old)
             found = table((tmp_path / "out.csv").read_bytes())
             expected = table((OLD / "campaigns" / f"{name}-{what}.csv").read_bytes())
             assert len(found) == len(expected) > 0
@@ -383,40 +379,36 @@ def test_exports(any_old, tmp_path):
                 if what == "predictions":  # these were two deviations of what is predicted: now they are the label's
                     theirs |= {f"prediction_{end}": theirs.pop(end) for end in ("low", "high")}
                 assert alike({column: ours[column] for column in theirs}, theirs, within), (name, what)
-        run("export", name, "--what", "log", "--out", tmp_path / "out.jsonl", "--store", any_old)
+        ask("export", name, "--what", "log", "--out", tmp_path / "out.jsonl", "--store", any_old)
         assert (tmp_path / "out.jsonl").read_bytes() == old_log(name)
 
 
-def test_logs_of_campaigns_are_verified(any_old, capsys):
-    run("verify", "--store", any_old)
-    said = " ".join(capsys.readouterr().out.split())
+def test_logs_of_campaigns_are_verified(any_old):
+    said = " ".join(ask("verify", "--store", any_old).out.split())
     for name, told in TOLD.items():
         rows = f"{told['rows']} row" + "s" * (told["rows"] != 1)
         assert f"{name}: as written; {told['entries']} entries, {rows}; head {told['head']}" in said
 
 
-def test_logs_of_campaigns_are_replayed(any_old, tmp_path, capsys):
+def test_logs_of_campaigns_are_replayed(any_old, tmp_path):
     # A state that another processor kept may differ in its last bit: what is compared bit for bit is of this one.
     keep_states(any_old)
     for name, told in TOLD.items():
-        run("replay", name, "--out", tmp_path / f"{name}.askone", "--store", any_old)
-        said = " ".join(capsys.readouterr().out.split())
+        said = " ".join(ask("replay", name, "--out", tmp_path / f"{name}.askone", "--store", any_old).out.split())
         assert f"{name}: {told['entries']} entries, {told['status']['learnt']} lessons learnt anew" in said
         assert "the state is the same, bit for bit" in said
         assert asked_of(askone.load(tmp_path / f"{name}.askone"))[1] == told["status"]["learnt"]
 
 
-def test_status(any_old, capsys):
+def test_status(any_old):
     for name, told in TOLD.items():
         with stored(any_old) as store:
             found = Campaign.open(store, name).status(time.time())
         assert {label: found[label] for label in told["status"]} == told["status"]
-        run("status", name, "--store", any_old)  # in words
-        said = capsys.readouterr().out
+        said = ask("status", name, "--store", any_old).out  # in words
         assert said.startswith(f"{told['status']['title']} ({name}) is ")
         assert re.search(rf"\b{told['status']['answers']}( of \d+)? answers of \d people", said)
-    run("status", "--store", any_old)
-    listed = capsys.readouterr().out
+    listed = ask("status", "--store", any_old).out
     assert all(name in listed for name in CAMPAIGNS)
 
 
@@ -437,7 +429,7 @@ def test_campaigns_go_on(any_old):
         assert after.question is None or after.question.number != held.number
         with stored(any_old) as store:
             assert store.head(name)[0] > entries
-    run("verify", "--store", any_old)
+    ask("verify", "--store", any_old)
 
 
 def test_restored_campaigns_go_on(tmp_path):
@@ -446,13 +438,13 @@ def test_restored_campaigns_go_on(tmp_path):
         serving = asks(url, name, "p-bob", TOLD[name]["bob"]["at"])
         assert serving.state == "question"
         answers(url, name, "p-bob", serving.question.lease, False, TOLD[name]["bob"]["at"] + 1)
-    run("verify", "--store", url)
+    ask("verify", "--store", url)
 
 
 @as_it_was
 def test_a_store_is_backed_up_as_it_was(any_old, tmp_path):
     for name in CAMPAIGNS:
-        run("backup", name, "--out", tmp_path / f"{name}.zip", "--store", any_old)
+        ask("backup", name, "--out", tmp_path / f"{name}.zip", "--store", any_old)
         with (
             zipfile.ZipFile(tmp_path / f"{name}.zip") as ours,
             zipfile.ZipFile(OLD / "campaigns" / f"{name}-backup.zip") as theirs,
@@ -483,9 +475,8 @@ def test_images_are_added_as_they_were_seen(any_old, tmp_path):
 
 
 @as_it_was
-def test_accounts(any_old, capsys):
-    run("users", "list", "--store", any_old)
-    said = capsys.readouterr().out
+def test_accounts(any_old):
+    said = ask("users", "list", "--store", any_old).out
     for name, role in (("Ann", "manager"), ("Bob", "annotator"), ("Cyd Ångström", "annotator"), ("Root", "admin")):
         assert any(name in line and role in line for line in said.splitlines())
     assert "forgotten p-gone" in said
@@ -532,13 +523,12 @@ def test_webhooks(any_old):
         ("shades", "Is it "),
     ],
 )
-def test_settings(name, first, tmp_path, capsys):
+def test_settings(name, first, tmp_path):
     folder = tmp_path / "old"
     shutil.copytree(OLD / "campaigns", folder)
-    run("new", folder / f"{name}.toml", "--name", "again", "--store", tmp_path / "new.db")
-    assert first in capsys.readouterr().out
-    run("verify", "--store", tmp_path / "new.db")
-    run("export", "again", "--what", "log", "--out", tmp_path / "log.jsonl", "--store", tmp_path / "new.db")
+    assert first in ask("new", folder / f"{name}.toml", "--name", "again", "--store", tmp_path / "new.db").out
+    ask("verify", "--store", tmp_path / "new.db")
+    ask("export", "again", "--what", "log", "--out", tmp_path / "log.jsonl", "--store", tmp_path / "new.db")
     logs = ((tmp_path / "log.jsonl").read_bytes(), old_log(name))
     ours, theirs = (json.loads(log.splitlines()[0])["event"] for log in logs)
     order = theirs["settings"]["ask"]["order"]  # as the files say; it is called otherwise now

@@ -6,22 +6,19 @@ import pytest
 
 import askone
 from askone.paper.strategies import CONTENDERS, measured, rows_of
+from samples import real_file
 
 
 @pytest.fixture(scope="module")
 def weather(data_directory):
-    path = data_directory / "weather.parquet"
-    if not path.exists():
-        pytest.skip(f"real data: {path.name} is not in {data_directory}")
+    path = real_file(data_directory, "weather.parquet")
     table = pd.read_parquet(path)
     return table.drop(columns=["Formatted Date", "Apparent Temperature (C)"]), table["Apparent Temperature (C)"]
 
 
 @pytest.fixture(scope="module")
 def calcofi(data_directory):
-    path = data_directory / "calcofi.parquet"
-    if not path.exists():
-        pytest.skip(f"real data: {path.name} is not in {data_directory}")
+    path = real_file(data_directory, "calcofi.parquet")
     columns = ["depth_m", "t_degc", "salinity", "sva_derived", "dynht_derived", "o2sat"]
     table = pd.read_parquet(path, columns=columns).dropna()
     return table.drop(columns="o2sat"), table["o2sat"]

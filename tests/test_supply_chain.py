@@ -61,8 +61,8 @@ def test_nothing_that_is_loaded_can_run():
 
 WRITTEN = {
     "_ID", "_TOKEN", "_ROW", "ENTRY_COLUMNS", "SEAT_COLUMNS", "CHUNK", "PAGE", "pragma", "columns", "column",
-    "values", "table", "places", "', '.join(record)", "where", "only", "by", "among", "upto", "lock_number(lock)",
-    "database.among_texts",
+    "table", "places", "', '.join(record)", "where", "only", "by", "among", "upto", "lock_number(lock)",
+    "database.among_texts", "ADD_CAMPAIGN", "PUT_OVER",
 }  # fmt: skip
 """What statements are put together from: all of it is written in the sources, none of it comes from outside."""
 

@@ -7,6 +7,7 @@ from askone.server.openapi import describe
 
 GROUPS = {
     "annotators": "Answering",
+    "pictures": "Pictures of rows",
     "accounts": "Signing in, tokens and accounts",
     "uploads": "Tables and new campaigns",
     "managers": "Campaigns",

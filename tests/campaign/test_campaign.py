@@ -573,8 +573,8 @@ def test_a_target_whose_turn_failed_is_looked_at_again(store, monkeypatch):
 
 def test_the_target_is_not_looked_at_after_each_of_many_answers(store, monkeypatch):
     campaign, looked = stage(store, asking(PRICES, target=0.001, exam_share=0.9), rows=40), []
-    monkeypatch.setattr("askone.campaign.campaign._PATIENCE", 10)
-    monkeypatch.setattr("askone.campaign.output.dashboard.is_reached", lambda *_: looked.append(1))
+    monkeypatch.setattr("askone.campaign.engine.stopping._PATIENCE", 10)
+    monkeypatch.setattr("askone.campaign.engine.stopping.is_reached", lambda *_: looked.append(1))
     play(campaign, ["ann"], price, 40)
     assert 15 <= len(looked) <= 28
 

@@ -10,7 +10,7 @@ import pytest
 import askone
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, ChangeSettings, Exclude, Include, Next, ResumePerson, Undo
-from askone.campaign.output.model_file import write_model
+from askone.campaign.output.export import model_bytes
 from askone.campaign.settings.settings import PeopleSettings
 from askone.errors import InvalidArgument, UnknownQuestion
 from askone.people import SimulatedCrowd
@@ -266,14 +266,12 @@ def test_what_differs_without_a_majority_teaches_by_who_said_it(store):
 
 
 def test_a_model_that_leaves_the_campaign_knows_of_nobody(campaign):
-    out = io.BytesIO()
-    write_model(campaign, out)
+    out = io.BytesIO(model_bytes(campaign))
     with zipfile.ZipFile(out) as archive:
         whole = b"".join(archive.read(name) for name in archive.namelist())
     arrays = campaign.projection.learner.to_arrays(campaign.projection.state)
     assert b"cid" in arrays["people"].tobytes()  # the campaign itself goes on knowing them
     assert not [who for who in PEOPLE if f'"{who}"'.encode() in whole]
-    out.seek(0)
     model, X = askone.load(out), np.random.default_rng(5).normal(size=(50, 2))
     assert (model.predict(X) == campaign.predict(X)).all()
     assert model.people_ == {}

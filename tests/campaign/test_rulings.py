@@ -4,7 +4,7 @@ import pytest
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next, Rule, Undo
-from askone.cli.main import main
+from commands import ask
 from staged import PRICES, asking, one, price, stage, state_of
 
 
@@ -80,25 +80,20 @@ def test_an_answer_that_the_model_hardly_expects_is_to_be_decided(store):
     assert doubtful[0] not in numbers(campaign, "undecided")
 
 
-def test_the_command_lists_and_decides(here, capsys):
+def test_the_command_lists_and_decides(here):
     (here / "t.csv").write_text("size\n" + "\n".join(map(str, range(30))))
-    main(["new", "t.csv", "--kind", "number", "--low", "0", "--high", "30", "--title", "T", "--set", "ask.overlap=2"])
-    assert main(["decide", "t"]) == 0
-    assert "Nothing is left to decide" in capsys.readouterr().out
+    ask("new", "t.csv", "--kind", "number", "--low", 0, "--high", 30, "--title", "T", "--set", "ask.overlap=2")
+    assert "Nothing is left to decide" in ask("decide", "t").out
     (here / "says.py").write_text("yes = lambda question: True\nno = lambda question: False\n")
     for program in ("says:yes", "says:no"):
-        assert main(["answer", "t", "--with", program, "--most", "3"]) == 0
-    capsys.readouterr()
-    assert main(["decide", "t"]) == 0
-    told = capsys.readouterr().out
+        ask("answer", "t", "--with", program, "--most", 3)
+    told = ask("decide", "t").out
     assert "says:yes: yes, says:no: no" in told
     assert "3 questions to decide" in told
-    assert main(["decide", "t", "0", "yes"]) == 0
-    assert "Question 0 counts as yes." in capsys.readouterr().out
-    assert main(["decide", "t", "0", "people"]) == 0
-    assert main(["decide", "t", "99", "no"]) == 2
-    assert main(["decide", "t", "0"]) == 2
-    assert "there is no question 99 to be decided" in capsys.readouterr().err
+    assert "Question 0 counts as yes." in ask("decide", "t", "0", "yes").out
+    ask("decide", "t", "0", "people")
+    assert "there is no question 99 to be decided" in ask("decide", "t", "99", "no", status=2).err
+    ask("decide", "t", "0", status=2)
 
 
 @pytest.mark.parametrize("answer", [True, False])

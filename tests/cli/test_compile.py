@@ -8,6 +8,7 @@ import time
 from askone._common.compiled import is_kept, jit, rounded
 from askone.cli import compile as ahead
 from askone.cli.main import main
+from commands import ask
 
 # A campaign of each kind on a table that the demonstration does not have, answered by a coin.
 ASKED = """
@@ -48,9 +49,8 @@ print(compiled)
 """
 
 
-def test_after_it_no_question_waits_for_a_compiler(tmp_path, capsys):
-    assert main(["compile"]) == 0
-    assert capsys.readouterr().out.startswith("All is compiled, after ")
+def test_after_it_no_question_waits_for_a_compiler(tmp_path):
+    assert ask("compile").out.startswith("All is compiled, after ")
     done = subprocess.run([sys.executable, "-c", ASKED], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

@@ -2,6 +2,7 @@ import pytest
 
 from askone.cli.main import main
 from askone.paper.strategies import CONTENDERS, measured, rows_of
+from commands import ask
 
 
 @pytest.mark.parametrize(
@@ -53,9 +54,8 @@ def test_strategies_are_compared_and_written(tmp_path, capsys, monkeypatch):
         (["--data", "digits", "--questions", "3"], "questions must be a whole number"),
     ],
 )
-def test_bad_comparisons(options, message, capsys, tmp_path):
-    assert main(["strategies", "--out", str(tmp_path), *options]) == 2
-    assert message in capsys.readouterr().err
+def test_bad_comparisons(options, message, tmp_path):
+    assert message in ask("strategies", "--out", str(tmp_path), *options, status=2).err
     assert not list(tmp_path.iterdir())
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from askone.cli.main import main
 from askone.store.open import open_store
+from commands import ask
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ROWS = "id,size,price\n" + "".join(f"r{i},{i / 10},{100 + 10 * i if i % 4 == 0 else ''}\n" for i in range(24))
@@ -27,10 +27,6 @@ def raves(question):
     return "perhaps"
 nothing = 3
 """
-
-
-def ask(*arguments, status=0):
-    assert main([str(argument) for argument in arguments]) == status
 
 
 @pytest.fixture(autouse=True)
@@ -55,26 +51,17 @@ def typing(monkeypatch):
     return types
 
 
-def test_pause_and_resume(capsys):
-    ask("pause", "bikes")
-    ask("pause", "bikes")
-    ask("status")
-    ask("label", "bikes", "--as", "Ann")
-    ask("resume", "bikes")
-    out = capsys.readouterr().out
-    assert "bikes is paused; go on with: askone resume bikes" in out
-    assert "bikes was paused already." in out
-    assert re.search(r"bikes.*paused.*not yet.*askone resume bikes", out)
-    assert "The campaign is paused: askone resume bikes." in out
-    assert "bikes is running." in out
-    ask("pause", "cars", status=2)
-    assert "there is no campaign 'cars'; there are: bikes" in capsys.readouterr().err
+def test_pause_and_resume():
+    assert "bikes is paused; go on with: askone resume bikes" in ask("pause", "bikes").out
+    assert "bikes was paused already." in ask("pause", "bikes").out
+    assert re.search(r"bikes.*paused.*not yet.*askone resume bikes", ask("status").out)
+    assert "The campaign is paused: askone resume bikes." in ask("label", "bikes", "--as", "Ann").out
+    assert "bikes is running." in ask("resume", "bikes").out
+    assert "there is no campaign 'cars'; there are: bikes" in ask("pause", "cars", status=2).err
 
 
-def test_an_invitation_is_one_that_the_server_takes(capsys):
-    capsys.readouterr()
-    ask("invite", "bikes", "--url", "https://ask.example.org/", "--uses", 2)
-    link = capsys.readouterr().out.strip()
+def test_an_invitation_is_one_that_the_server_takes():
+    link = ask("invite", "bikes", "--url", "https://ask.example.org/", "--uses", 2).out.strip()
     assert link.startswith("https://ask.example.org/join#")
     with closing(open_store("askone.db")) as store:
         [kept] = store.accounts.invitations("bikes")
@@ -86,50 +73,41 @@ def test_an_invitation_is_one_that_the_server_takes(capsys):
         (("bikes", "--url", "here"), "--url must be an address"),
         (("cars",), "no campaign 'cars'"),
     ):
-        ask("invite", *wrong, status=2)
-        assert message in capsys.readouterr().err
+        assert message in ask("invite", *wrong, status=2).err
 
 
-def test_deleting_is_said_twice(capsys, typing):
+def test_deleting_is_said_twice(typing):
     typing(terminal=False)
-    ask("delete", "bikes", status=2)
-    assert "--yes must be given where nobody can be asked" in capsys.readouterr().err
+    assert "--yes must be given where nobody can be asked" in ask("delete", "bikes", status=2).err
     typing("bike")
-    ask("delete", "bikes", status=2)
-    assert "nothing was deleted; got bike" in capsys.readouterr().err
+    assert "nothing was deleted; got bike" in ask("delete", "bikes", status=2).err
     typing("bikes")
-    ask("delete", "bikes")
-    assert "bikes is deleted: 24 rows and 0 answers." in capsys.readouterr().out
+    assert "bikes is deleted: 24 rows and 0 answers." in ask("delete", "bikes").out
     ask("delete", "bikes", "--yes", status=2)
 
 
-def test_answering_in_the_terminal(capsys, typing):
+def test_answering_in_the_terminal(typing):
     typing("u", "y", "what?", "n", "u", "2", "s", "Yes", "q")
-    ask("label", "bikes", "--as", "Ann")
-    out = capsys.readouterr().out
+    out = ask("label", "bikes", "--as", "Ann").out
     assert "There is nothing to take back." in out.replace("there is", "There is")
     assert "Please type y, n, s, u or q." in out
     assert "3 answers of yours in Used bikes." in out
-    ask("people", "bikes")
-    assert re.search(r"Ann .* 3 .* 1 ", capsys.readouterr().out)
+    assert re.search(r"Ann .* 3 .* 1 ", ask("people", "bikes").out)
     typing()  # the end of a pipe
-    ask("label", "bikes", "--as", "ann")  # the same person
-    assert "3 answers of yours" in capsys.readouterr().out
+    assert "3 answers of yours" in ask("label", "bikes", "--as", "ann").out  # the same person
     with closing(open_store("askone.db")) as store:
         assert [user.name for user in store.accounts.users()] == ["Ann"]
         store.accounts.disable_user(store.accounts.users()[0].id)
-    ask("label", "bikes", "--as", "Ann", status=2)
-    assert "--as must be somebody who is not disabled" in capsys.readouterr().err
+    assert "--as must be somebody who is not disabled" in ask("label", "bikes", "--as", "Ann", status=2).err
 
 
-def test_private_answers_in_the_terminal(capsys, typing, monkeypatch):
+def test_private_answers_in_the_terminal(typing, monkeypatch):
     """What is typed is flipped before the store sees it; a skip is the toss of a coin; nothing is taken back."""
     monkeypatch.setattr("askone.privacy.secrets.randbelow", lambda most: 0)  # always below: flipped, and a no
     kind = ("--kind", "number", "--low", 0, "--high", 1000, "--set", "privacy.epsilon=1", "--set", "privacy.budget=3")
     ask("new", "bikes.csv", *kind, "--gold", "price", "--name", "private")
     typing("y", "u", "n", "s")
-    ask("label", "private", "--as", "Ann")
-    out = capsys.readouterr().out
+    out = ask("label", "private", "--as", "Ann").out
     assert "turned into its contrary by lot in 27% of cases" in out.replace("\n", " ")
     assert "You have spent 0 of 3." in out.replace("\n", " ")
     assert "in a private campaign an answer cannot be taken back" in out.replace("\n", " ")
@@ -140,31 +118,25 @@ def test_private_answers_in_the_terminal(capsys, typing, monkeypatch):
         assert all(entry.took is None and entry.at % 60 == 0 for entry in logged)
 
 
-def test_people_before_there_are_any(capsys):
-    ask("people", "bikes")
-    assert "Nobody has answered yet: askone invite bikes makes a link." in capsys.readouterr().out
+def test_people_before_there_are_any():
+    assert "Nobody has answered yet: askone invite bikes makes a link." in ask("people", "bikes").out
 
 
-def test_a_program_is_a_person(capsys):
-    ask("answer", "bikes", "--with", "robot_person:answer", "--most", 5)
-    out = capsys.readouterr().out
+def test_a_program_is_a_person():
+    out = ask("answer", "bikes", "--with", "robot_person:answer", "--most", 5).out
     assert "5 answers, 0 skips. As many as it was to give." in out
-    ask("answer", "bikes", "--with", "robot_person:answer")
-    out = capsys.readouterr().out
+    out = ask("answer", "bikes", "--with", "robot_person:answer").out
     assert "There is nothing left to ask you." in out
     right, asked = map(int, re.search(r"Right in (\d+) of (\d+) questions whose answer is known", out).groups())
     assert right == asked > 1
     assert re.search(r"An answer costs 50 tokens and 0.002, and tells some 0\.\d+ bits: [\d,]+ tokens and", out)
-    ask("answer", "bikes", "--with", "robot_person:skips", "--as", "Skipper")
-    assert "0 answers" in capsys.readouterr().out
-    ask("status", "bikes")
-    out = capsys.readouterr().out
+    assert "0 answers" in ask("answer", "bikes", "--with", "robot_person:skips", "--as", "Skipper").out
+    out = ask("status", "bikes").out
     assert "Used bikes (bikes) is finished, all rows asked." in out
     assert "Next: every row was asked about: askone export bikes, or add rows in the browser." in out
-    ask("replay", "bikes", "--without", "ROBOT_person:answer")
-    assert "Without ROBOT_person:answer: " in capsys.readouterr().out
-    ask("replay", "bikes", "--without", "Eve", status=2)
-    assert "somebody who answered in this campaign: robot_person:answer; got Eve" in capsys.readouterr().err
+    assert "Without ROBOT_person:answer: " in ask("replay", "bikes", "--without", "ROBOT_person:answer").out
+    said = ask("replay", "bikes", "--without", "Eve", status=2).err
+    assert "somebody who answered in this campaign: robot_person:answer; got Eve" in said
 
 
 @pytest.mark.parametrize(
@@ -178,15 +150,13 @@ def test_a_program_is_a_person(capsys):
         ("robot_person:raves", "answer must be True or False; got 'perhaps'"),
     ],
 )
-def test_programs_that_are_none(program, message, capsys):
-    ask("answer", "bikes", "--with", program, status=2)
-    assert message in capsys.readouterr().err
+def test_programs_that_are_none(program, message):
+    assert message in ask("answer", "bikes", "--with", program, status=2).err
 
 
-def test_words_are_answers_too(capsys):
+def test_words_are_answers_too():
     ask("answer", "bikes", "--with", "robot_person:words", "--most", 2)
-    ask("people", "bikes")
-    assert re.search(r"robot_person:words .* 2 .* 0% ", capsys.readouterr().out)
+    assert re.search(r"robot_person:words .* 2 .* 0% ", ask("people", "bikes").out)
 
 
 @pytest.fixture
@@ -220,18 +190,16 @@ def chat():
         thread.join()
 
 
-def test_a_language_model_is_a_person(here, capsys, chat, monkeypatch):
+def test_a_language_model_is_a_person(here, chat, monkeypatch):
     url, heard = chat
     shutil.copy(EXAMPLES / "language_model.py", here)
     monkeypatch.setenv("ASKONE_CHAT_URL", url)
     monkeypatch.setenv("ASKONE_CHAT_MODEL", "small")
     monkeypatch.setenv("ASKONE_CHAT_KEY", "secret")
-    ask("answer", "bikes", "--with", "language_model:answer", "--as", "small model", "--most", 8)
+    out = ask("answer", "bikes", "--with", "language_model:answer", "--as", "small model", "--most", 8).out
     path, key, body = heard[0]
     assert (path, key, body["model"]) == ("/v1/chat/completions", "Bearer secret", "small")
     assert "Answer with one of these and nothing else: Yes / No / cannot tell" in body["messages"][0]["content"]
-    out = capsys.readouterr().out
     assert "8 answers, " in out
     assert re.search(r"An answer costs [\d.]+ tokens", out)
-    ask("people", "bikes")
-    assert re.search(r"small model .* 8 ", capsys.readouterr().out)
+    assert re.search(r"small model .* 8 ", ask("people", "bikes").out)

@@ -15,17 +15,13 @@ from answered import answer
 from askone.campaign.campaign import Campaign
 from askone.campaign.output import scoring
 from askone.campaign.tables.open import open_table
-from askone.cli.main import main
 from askone.store.open import open_store
+from commands import ask
 
 BIKES = "id,size,colour,note\n" + "".join(
     f"r{i},{i / 10 if i % 7 else ''},{'red' if i % 2 else 'blue'},{'good' if i % 3 else 'rusty old'} bike {i}\n"
     for i in range(60)
 )
-
-
-def ask(*arguments, status=0):
-    assert main([str(argument) for argument in arguments]) == status
 
 
 @pytest.fixture
@@ -48,18 +44,18 @@ def test_an_exported_model_predicts_from_raw_columns(here, bikes):
     assert model.ask(frame.iloc[3]) is not None
 
 
-def test_rows_are_scored_from_and_into_every_format(here, bikes, capsys):
+def test_rows_are_scored_from_and_into_every_format(here, bikes):
     frame = pd.read_csv("bikes.csv")
     frame.to_parquet("new.parquet")
     frame.to_json("new.jsonl", orient="records", lines=True)
     for source in ("bikes.csv", "new.parquet", "new.jsonl"):
-        ask("predict", "bikes.askone", source, "--out", "scored.parquet")
+        said = ask("predict", "bikes.askone", source, "--out", "scored.parquet").out
+        assert "Written: scored.parquet, 60 rows" in said
         found = parquet.read_table("scored.parquet").to_pandas()
         assert list(found.columns) == [*frame.columns, "prediction", "low", "high"]
         assert np.allclose(found["prediction"], bikes)
         assert (found["low"] <= found["high"]).all()
         assert found["size"].isna().sum() == 9
-    assert "Written: scored.parquet, 60 rows" in capsys.readouterr().out
     ask("predict", "bikes.askone", "new.parquet", "--out", "scored.csv")
     with (here / "scored.csv").open(encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
@@ -72,7 +68,7 @@ def test_rows_are_scored_from_and_into_every_format(here, bikes, capsys):
     assert (here / "bikes-predictions.csv").exists()
 
 
-def test_what_does_not_fit_is_said_and_nothing_is_written(here, bikes, capsys):
+def test_what_does_not_fit_is_said_and_nothing_is_written(here, bikes):
     (here / "other.csv").write_text("id,size,color,note\nr1,2,red,x\n")
     for arguments, message in (
         (("bikes.askone", "other.csv"), "got id, size, color, note: colour is missing"),
@@ -80,8 +76,7 @@ def test_what_does_not_fit_is_said_and_nothing_is_written(here, bikes, capsys):
         (("none.askone", "bikes.csv"), "model must be a saved model"),
         (("bikes.askone", "bikes.csv", "--out", "a.xls"), "--out must be a name that ends in one of"),
     ):
-        ask("predict", *arguments, status=2)
-        assert message in capsys.readouterr().err
+        assert message in ask("predict", *arguments, status=2).err
     assert not list(here.glob("*predictions*"))
 
 

@@ -8,9 +8,9 @@ import pytest
 import askone
 from answered import answer
 from askone.campaign.campaign import Campaign
-from askone.cli.main import main
 from askone.learners import registry
 from askone.store.open import open_store
+from commands import ask
 from refitting import FittedMean, register
 
 
@@ -20,7 +20,7 @@ def bikes(here, monkeypatch):
     register()
     (here / "bikes.csv").write_text("id,size\n" + "".join(f"r{i},{i / 10}\n" for i in range(40)))
     made = ["new", "bikes.csv", "--kind", "number", "--low", "0", "--high", "2000", "--set", "learner.learner=fitted"]
-    assert main(made) == 0
+    ask(*made)
     with closing(open_store("askone.db")) as store:
         campaign = Campaign.open(store, "bikes")
         answer(campaign, 20)
@@ -35,40 +35,36 @@ def lose(data=None):
         return entry
 
 
-def replayed(capsys, *options, status=0):
-    capsys.readouterr()
-    assert main(["replay", "bikes", *options]) == status
-    return capsys.readouterr().out
+def replayed(*options, status=0):
+    return ask("replay", "bikes", *options, status=status).out
 
 
-def test_fits_made_anew_are_the_same(capsys):
-    out = replayed(capsys, "--refit")
+def test_fits_made_anew_are_the_same():
+    out = replayed("--refit")
     assert out.count(": the same.") > 3
     assert "the state is the same, bit for bit" in out
-    assert "fit" not in replayed(capsys)
+    assert "fit" not in replayed()
 
 
-def test_a_fit_that_is_missing_is_made_and_kept_again(capsys):
+def test_a_fit_that_is_missing_is_made_and_kept_again():
     entry = lose()
-    assert main(["verify"]) == 1
-    assert f"MISSING or damaged is the fit of entry {entry.seq}" in " ".join(capsys.readouterr().out.split())
-    assert "the same: it was missing, and is kept again" in " ".join(replayed(capsys, "--refit").split())
-    assert main(["verify"]) == 0
-    assert "MISSING" not in capsys.readouterr().out
+    assert f"MISSING or damaged is the fit of entry {entry.seq}" in " ".join(ask("verify", status=1).out.split())
+    assert "the same: it was missing, and is kept again" in " ".join(replayed("--refit").split())
+    assert "MISSING" not in ask("verify").out
 
 
-def test_another_processor_is_told_by_how_much_it_differs(capsys, monkeypatch):
+def test_another_processor_is_told_by_how_much_it_differs(monkeypatch):
     made = FittedMean.fit
     monkeypatch.setattr(FittedMean, "fit", lambda self, state: {**made(self, state), "slope": np.array([0.75])})
     monkeypatch.setattr(FittedMean, "predict", lambda self, state, X: np.full((len(X), 1), state.slope[0]))
-    out = " ".join(replayed(capsys, "--refit").split())
+    out = " ".join(replayed("--refit").split())
     assert "another: predictions of 40 rows differ by at most 0." in out
     assert "the state is the same, bit for bit" in out
     lose()
-    assert "MISSING, and made anew it is another" in " ".join(replayed(capsys, "--refit", status=1).split())
+    assert "MISSING, and made anew it is another" in " ".join(replayed("--refit", status=1).split())
 
 
-def test_without_somebody_a_fit_is_made_of_the_others(capsys):
-    out = replayed(capsys, "--without", "bob", "--out", "without.askone")
+def test_without_somebody_a_fit_is_made_of_the_others():
+    out = replayed("--without", "bob", "--out", "without.askone")
     assert "Without bob" in out
     assert askone.load("without.askone").stream_.state.at > 0

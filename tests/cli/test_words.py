@@ -6,8 +6,8 @@ import sqlite3
 
 import pytest
 
-from askone.cli.main import main
 from askone.store.open import open_store
+from commands import ask
 
 ROWS = "id,size,price\n" + "".join(f"r{i},{i / 10},{100 + i if i % 4 else ''}\n" for i in range(20))
 NUMBERS = ("--kind", "number", "--low", "0", "--high", "2000", "--unit", "EUR")
@@ -18,14 +18,8 @@ def table(here):
     (here / "bikes.csv").write_text(ROWS)
 
 
-def said(capsys, *arguments, status=0):
-    assert main([str(argument) for argument in arguments]) == status
-    told = capsys.readouterr()
-    return told.out if status == 0 else told.err
-
-
-def test_new_says_what_it_guessed(capsys):
-    out = said(capsys, "new", "bikes.csv", *NUMBERS, "--label", "price")
+def test_new_says_what_it_guessed():
+    out = ask("new", "bikes.csv", *NUMBERS, "--label", "price").out
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert "labels numbers from 0 to 2000 EUR" in lines
     assert "first asked Is the price above 1000 EUR?" in lines
@@ -38,39 +32,39 @@ def test_new_says_what_it_guessed(capsys):
     assert "askone new --help" in out
 
 
-def test_a_guess_that_the_labels_speak_against_is_dropped(here, capsys):
+def test_a_guess_that_the_labels_speak_against_is_dropped(here):
     (here / "a.csv").write_text("size,label\n" + "".join(f"{i},{'' if i % 2 else 'cat'}\n" for i in range(20)))
-    out = said(capsys, "new", "a.csv", "--classes", "cat,dog")
+    out = ask("new", "a.csv", "--classes", "cat,dog").out
     assert "known labels label (guessed; --gold '' if it holds none), asked about in 5% of questions" in out
-    out = said(capsys, "new", "a.csv", "--classes", "cheap,dear", "--name", "b")
+    out = ask("new", "a.csv", "--classes", "cheap,dear", "--name", "b").out
     assert "The column 'label' is called as labels are" in out
     assert "known labels" not in out
-    out = said(capsys, "new", "a.csv", "--classes", "cat,dog", "--gold", "", "--name", "c", "--hide", "label")
+    out = ask("new", "a.csv", "--classes", "cat,dog", "--gold", "", "--name", "c", "--hide", "label").out
     assert "left out     label" in out
     assert "is called as labels are" not in out
-    told = said(capsys, "new", "a.csv", "--classes", "cat,dog", "--hide", "lable", status=2)
+    told = ask("new", "a.csv", "--classes", "cat,dog", "--hide", "lable", status=2).err
     assert "--hide must be columns that are shown or learnt: size" in told
 
 
-def test_known_labels_measure_people_unless_it_is_said_otherwise(here, capsys):
-    out = said(capsys, "new", "bikes.csv", *NUMBERS, "--gold", "price", "--out", "c.toml")
+def test_known_labels_measure_people_unless_it_is_said_otherwise(here):
+    out = ask("new", "bikes.csv", *NUMBERS, "--gold", "price", "--out", "c.toml").out
     assert "price, asked about in 5% of questions" in out
     assert "gold_share = 0.05" in (here / "c.toml").read_text()
-    out = said(capsys, "new", "bikes.csv", *NUMBERS, "--gold", "price", "--set", "ask.gold_share=0", "--name", "b")
+    out = ask("new", "bikes.csv", *NUMBERS, "--gold", "price", "--set", "ask.gold_share=0", "--name", "b").out
     assert "Nobody is measured by the known labels in 'price'" in out
 
 
-def test_a_table_without_anything_to_ask_is_refused(here, capsys):
+def test_a_table_without_anything_to_ask_is_refused(here):
     (here / "full.csv").write_text("id,size,price\n1,2,3\n2,3,4\n")
-    told = said(capsys, "new", "full.csv", *NUMBERS, "--gold", "price", status=2)
+    told = ask("new", "full.csv", *NUMBERS, "--gold", "price", status=2).err
     assert "rows.gold must be a column that is empty in the rows to ask about" in told
     assert "'price', filled in all 2 rows" in told
     assert not (here / "askone.db").exists()
 
 
-def test_options_go_over_a_toml_file(here, capsys):
-    said(capsys, "new", "bikes.csv", *NUMBERS, "--out", "c.toml")
-    out = said(capsys, "new", "c.toml", "--budget", 7, "--unit", "USD", "--set", "ask.overlap=3", "--title", "Other")
+def test_options_go_over_a_toml_file(here):
+    ask("new", "bikes.csv", *NUMBERS, "--out", "c.toml")
+    out = ask("new", "c.toml", "--budget", 7, "--unit", "USD", "--set", "ask.overlap=3", "--title", "Other").out
     assert "Campaign other: 20 rows" in out
     assert "after 7 answers" in out
     assert "2000 USD" in out
@@ -79,16 +73,16 @@ def test_options_go_over_a_toml_file(here, capsys):
     assert 'goal = "value"\n# decimals = 0' in text  # an example stands with its section
 
 
-def test_items_alone(capsys):
-    out = said(capsys, "new", "--items", "tea,milk", "--title", "Drinks")
+def test_items_alone():
+    out = ask("new", "--items", "tea,milk", "--title", "Drinks").out
     assert "an order of 2 items: tea, milk" in out
     assert "Do you prefer" in out
 
 
-def test_names_are_whole(capsys):
+def test_names_are_whole():
     name = "a-campaign-with-a-name-that-is-far-wider-than-any-window-of-eighty-characters-could-ever-show"
-    said(capsys, "new", "--items", "tea,milk", "--title", "T " * 60, "--name", name)
-    assert name in said(capsys, "status")
+    ask("new", "--items", "tea,milk", "--title", "T " * 60, "--name", name)
+    assert name in ask("status").out
 
 
 @pytest.mark.parametrize(
@@ -104,42 +98,40 @@ def test_names_are_whole(capsys):
         (["users", "join", "ann", "nope"], "name must be that of a user"),
     ],
 )
-def test_refusals_name_the_argument(capsys, arguments, message):
-    said(capsys, "new", "bikes.csv", *NUMBERS)
-    assert message in said(capsys, *arguments, status=2)
+def test_refusals_name_the_argument(arguments, message):
+    ask("new", "bikes.csv", *NUMBERS)
+    assert message in ask(*arguments, status=2).err
 
 
-def test_answers_must_be_some(here, capsys):
-    said(capsys, "new", "bikes.csv", *NUMBERS, "--out", "c.toml")
-    assert "--answers must be a whole number from 1; got 0" in said(
-        capsys, "simulate", "c.toml", "--answers", 0, status=2
-    )
-    assert "--flip must be a number" in said(capsys, "simulate", "c.toml", "--flip", 0.6, status=2)
+def test_answers_must_be_some(here):
+    ask("new", "bikes.csv", *NUMBERS, "--out", "c.toml")
+    said = ask("simulate", "c.toml", "--answers", 0, status=2).err
+    assert "--answers must be a whole number from 1; got 0" in said
+    assert "--flip must be a number" in ask("simulate", "c.toml", "--flip", 0.6, status=2).err
 
 
-def test_a_user_joins(capsys, monkeypatch):
-    said(capsys, "new", "bikes.csv", *NUMBERS)
+def test_a_user_joins(monkeypatch):
+    ask("new", "bikes.csv", *NUMBERS)
     monkeypatch.setattr("sys.stdin", io.StringIO("a long enough password\n"))
-    assert "ann is an annotator." in said(capsys, "users", "add", "ann")
-    assert "name must be one that no user has yet" in said(capsys, "users", "add", "Ann", status=2)
-    assert "ann is an annotator of bikes." in said(capsys, "users", "join", "ann", "bikes")
-    assert "there is no campaign 'b'; there are: bikes" in said(capsys, "users", "join", "ann", "b", status=2)
+    assert "ann is an annotator." in ask("users", "add", "ann").out
+    assert "name must be one that no user has yet" in ask("users", "add", "Ann", status=2).err
+    assert "ann is an annotator of bikes." in ask("users", "join", "ann", "bikes").out
+    assert "there is no campaign 'b'; there are: bikes" in ask("users", "join", "ann", "b", status=2).err
     store = open_store("askone.db")
     user = store.accounts.user_by_name("ann")
     assert store.accounts.role_in("bikes", user.id) == "annotator"
-    assert "ann is out of bikes" in said(capsys, "users", "leave", "ann", "bikes")
+    assert "ann is out of bikes" in ask("users", "leave", "ann", "bikes").out
     assert store.accounts.role_in("bikes", user.id) is None
-    assert "that of a member of bikes" in said(capsys, "users", "leave", "ann", "bikes", status=2)
+    assert "that of a member of bikes" in ask("users", "leave", "ann", "bikes", status=2).err
     store.close()
 
 
-def test_a_log_that_was_changed(here, capsys):
-    said(capsys, "new", "bikes.csv", *NUMBERS)
-    assert re.fullmatch(r"bikes: as written; 1 entry, 20 rows; head [0-9a-f]{64}\n", said(capsys, "verify"))
+def test_a_log_that_was_changed(here):
+    ask("new", "bikes.csv", *NUMBERS)
+    assert re.fullmatch(r"bikes: as written; 1 entry, 20 rows; head [0-9a-f]{64}\n", ask("verify").out)
     database = sqlite3.connect(here / "askone.db")
     database.execute("DROP TRIGGER entries_stay")
     database.execute("UPDATE entries SET body = replace(body, '2000', '2001')")
     database.commit()
     database.close()
-    assert main(["verify"]) == 1
-    assert "BROKEN at entry 1" in capsys.readouterr().out
+    assert "BROKEN at entry 1" in ask("verify", status=1).out

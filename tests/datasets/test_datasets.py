@@ -16,6 +16,7 @@ import pytest
 
 from askone.datasets import DATASETS, ENVIRONMENT, File, Recipe, _formats, _loading, card, content_checksum, load
 from askone.errors import AskoneError, DownloadFailed, InvalidArgument, InvalidFile, MissingExtra, WrongType
+from samples import real_file
 
 X = np.array([[0.0, 100.0], [3.0, 0.0], [7.0, 8.0]])
 Y = np.array([1.0, 0.0, 1.0])
@@ -477,9 +478,7 @@ def test_real_weather_from_the_original_table(data_directory, tmp_path):
 
 
 def test_real_bottles(data_directory, tmp_path, monkeypatch):
-    path = data_directory / "calcofi-kaggle-fragments.parquet"
-    if not path.is_file():
-        pytest.skip(f"real data: {path.name} is not in {data_directory}")
+    path = real_file(data_directory, "calcofi-kaggle-fragments.parquet")
     table = pd.read_parquet(path)
     table.rename(columns={"O2Sat": "Oxy_µmol/Kg"}).to_csv(tmp_path / "bottle.csv", index=False, encoding="latin-1")
     with pytest.raises(InvalidFile, match="12982 rows, of which 500000 train"):
@@ -500,9 +499,7 @@ def test_real_bottles(data_directory, tmp_path, monkeypatch):
 
 
 def test_real_blur_is_libsvms(data_directory):
-    path = data_directory / "usps-libsvm-test.parquet"
-    if not path.is_file():
-        pytest.skip(f"real data: {path.name} is not in {data_directory}")
+    path = real_file(data_directory, "usps-libsvm-test.parquet")
     data, theirs = real("usps-libsvm", data_directory), pd.read_parquet(path)
     assert np.abs(data.X_test - theirs[list(data.feature_names)].to_numpy()).max() < 1.001e-6
     assert (data.y_test + 1 == theirs["label"]).all()

@@ -18,12 +18,12 @@ from askone.campaign.engine.model_builder import unpack
 from askone.campaign.settings.settings import ClassNames, Numbers, RowSettings, Settings
 from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
-from askone.cli.main import main
 from askone.encoding import embedders
 from askone.encoding.columns import Column, vector_column
 from askone.encoding.embedders import Embedder, fit_embedded, name_embedder, use_embedder
 from askone.encoding.encoder import Encoder, fit_encoder
 from askone.errors import InvalidArgument
+from commands import ask
 
 TEXTS = ["red wine from France", "red wine from Spain", "white bread", "white rice", "brown bread and wine", "rice"]
 MODULE = """
@@ -225,23 +225,20 @@ def test_an_entry_point_is_an_embedder(tmp_path, monkeypatch, own):
 # -- the command --------------------------------------------------------------------------------------
 
 
-def test_the_command_names_embedders_and_vectors(own, tmp_path, capsys):
+def test_the_command_names_embedders_and_vectors(own, tmp_path):
     own("own_words", MODULE.format(texts=TEXTS))
     table(tmp_path, "a.csv", TEXTS)
     np.save(tmp_path / "deep.npy", np.eye(6))
-    options = ["--kind", "number", "--low", "0", "--high", "9", "--store", "a.db"]
-    assert main(["new", "a.csv", *options, "--embed", "note=own_words:pipeline", "--vectors", "deep.npy"]) == 0
-    assert "deep (vector)" in capsys.readouterr().out
-    assert main(["new", "a.csv", *options, "--embed", "notes=own_words:pipeline", "--name", "b"]) != 0
-    assert "embed must be columns that are learnt" in capsys.readouterr().err
-    assert main(["new", "a.csv", *options, "--embed", "own_words", "--name", "b"]) != 0
-    assert "COLUMN=EMBEDDER" in capsys.readouterr().err
-    assert main(["export", "a", "--what", "model", "--out", "a.askone", "--store", "a.db"]) == 0
+    new = ["new", "a.csv", "--kind", "number", "--low", 0, "--high", 9, "--store", "a.db", "--embed"]
+    assert "deep (vector)" in ask(*new, "note=own_words:pipeline", "--vectors", "deep.npy").out
+    unknown = ask(*new, "notes=own_words:pipeline", "--name", "b", status=2).err
+    assert "embed must be columns that are learnt" in unknown
+    assert "COLUMN=EMBEDDER" in ask(*new, "own_words", "--name", "b", status=2).err
+    ask("export", "a", "--what", "model", "--out", "a.askone", "--store", "a.db")
     forget()
     scored = ["predict", "a.askone", "a.csv", "--vectors", "deep.npy", "--out", "scored.csv"]
-    assert main(scored) != 0
-    assert "'own_words:pipeline', by which 'note' is seen, named at the start" in capsys.readouterr().err
-    assert main([*scored, "--embedder", "own_words:pipeline"]) == 0
+    assert "'own_words:pipeline', by which 'note' is seen, named at the start" in ask(*scored, status=2).err
+    ask(*scored, "--embedder", "own_words:pipeline")
     assert '\n0,"red wine from France",4.5,' in (tmp_path / "scored.csv").read_text()
     rows = [{"size": 1, "note": text, "deep": np.zeros(6)} for text in TEXTS]
     assert askone.load("a.askone").predict(rows).shape == (6,)

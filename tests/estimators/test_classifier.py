@@ -13,7 +13,7 @@ from askone.learners.gradients.subset import SET_FAMILIES
 from askone.session.simulation import simulate
 from learner_samples import BY_GRADIENTS as ALL
 from learner_samples import KNOWN_BY, MODELS, NAMES, PAIRS, five, learners
-from samples import small_rows
+from samples import other_names, reloaded, same, small_rows
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -31,15 +31,10 @@ def test_labels_that_answer_alike_teach_alike(name):
     learner = ALL[name]
     X, y = five(80)
     first = simulate(learner, X, Oracle(y), keep=True, at=[])
-    rng, others = np.random.default_rng(1), []
-    for one in first.blocks:
-        members = set(one.question.members)
-        side = sorted(members if one.answer else set(NAMES) - members)
-        others.append(rng.choice(side))
-    assert np.mean(np.array(others) != y) > 0.3
-    second = simulate(learner, X, Oracle(np.array(others)), at=[])
-    a, b = learner.to_arrays(first.state), learner.to_arrays(second.state)
-    assert all(np.array_equal(a[key], b[key]) for key in a)
+    others = other_names(first.blocks, NAMES)
+    assert np.mean(others != y) > 0.3
+    second = simulate(learner, X, Oracle(others), at=[])
+    assert same(learner, first.state, second.state)
 
 
 @pytest.mark.filterwarnings("ignore::askone.SortedRowsWarning", "ignore::askone.LabelRangeWarning")
@@ -131,7 +126,7 @@ def test_a_hierarchical_loss_prefers_the_right_branch():
     assert np.mean(np.isin(tree.predict(X[:200]), ["cat", "lion"])) > 0.95
 
 
-def test_live_with_many_small_questions(tmp_path):
+def test_live_with_many_small_questions():
     X, y = five(60)
     model = OneBitClassifier(NAMES, random_state=0).start(X)
     assert set(model.predict(X)) <= set(NAMES)
@@ -142,8 +137,7 @@ def test_live_with_many_small_questions(tmp_path):
         model.tell(questions[0], True)
     assert all(1 <= len(question.members) <= 3 for question in questions)
     open_ = model.ask(X[40])
-    model.save(tmp_path / "model.askone")
-    back = askone.load(tmp_path / "model.askone")
+    back = reloaded(model)
     assert (back.predict(X) == model.predict(X)).all()
     assert (back.tell(open_, True).predict(X) == model.tell(open_, True).predict(X)).all()
     assert list(back.classes_) == list(NAMES)
@@ -163,11 +157,10 @@ SAVED = [
 
 
 @pytest.mark.parametrize("options", SAVED, ids=str)
-def test_saving_keeps_everything(options, tmp_path):
+def test_saving_keeps_everything(options):
     X, y = five(100)
     model = OneBitClassifier(NAMES, random_state=0, **options).fit(X, y)
-    model.save(tmp_path / "m")
-    back = askone.load(tmp_path / "m")
+    back = reloaded(model)
     assert (back.predict(X) == model.predict(X)).all()
     draw = np.random.default_rng(0).uniform(size=model.stream_.learner.width)
     row = five(50, 5)[0][0]
@@ -293,7 +286,7 @@ def test_the_right_argument_is_named(options, argument):
     assert refused.value.argument == argument
 
 
-def test_starting_does_not_forget_what_was_paid_for(tmp_path):
+def test_starting_does_not_forget_what_was_paid_for():
     X, _ = five(30)
     model = OneBitClassifier(NAMES, random_state=0).start(X).start(X)  # nothing to lose yet
     model.tell(model.ask(X[0]), True)
@@ -361,8 +354,7 @@ def test_what_can_be_used_can_be_saved(options, tmp_path):
     X, _ = five(30)
     model = OneBitClassifier(**{"classes": range(5)} | options, random_state=0).start(X)
     model.tell(model.ask(X[0]), True)
-    model.save(tmp_path / "m")
-    assert (askone.load(tmp_path / "m").predict(X) == model.predict(X)).all()
+    assert (reloaded(model).predict(X) == model.predict(X)).all()
     for wrong in (tmp_path, None):
         with pytest.raises(InvalidArgument, match="path"):
             model.save(wrong)

@@ -21,17 +21,12 @@ from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import DoG
 from askone.session.log import Answered, Asked, Retracted, Skipped
 from askone.session.replay import fold
-from samples import Grid, GridRegressor, models, small_labels, small_rows
+from samples import Grid, GridRegressor, models, reloaded, same, small_labels, small_rows
 
 X, Y = small_rows(), small_labels(1)[:, 0]
 CLASSES = np.array(["low", "mid", "high"])[np.digitize(Y, [-0.4, 0.4])]
 ORDERS = np.array([np.random.default_rng(i).permutation(["tea", "milk", "coffee"]) for i in range(40)])
 LINEAR, SPACE = models()["linear"], askone.Real(-2, 2)
-
-
-def same(learner, one, other):
-    a, b = learner.to_arrays(one), learner.to_arrays(other)
-    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
 def campaign(learner, seed=0, n=30):
@@ -230,8 +225,7 @@ def test_the_best_of_several_and_no_rows_at_all():
 
 def test_logs_are_saved_copied_and_left_out(tmp_path):
     model = askone.OneBitRegressor(-2, 2, random_state=0, keep_log=True).fit(X, Y)
-    model.save(tmp_path / "model")
-    for twin in (askone.load(tmp_path / "model"), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+    for twin in (reloaded(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert twin.log_ == model.log_
         assert all(np.array_equal(twin.rows_[name], row) for name, row in model.rows_.items())
         twin.tell(twin.ask(X[0], key="new"), True)

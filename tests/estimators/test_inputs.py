@@ -1,7 +1,5 @@
 """Estimators take DataFrames with texts and categories, lists of dictionaries, and sparse matrices."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,6 +10,7 @@ from sklearn.base import clone
 import askone
 from askone.errors import InvalidArgument
 from askone.estimators.inputs import inputs_for
+from samples import reloaded
 
 RANDOM = np.random.default_rng(0)
 N = 120
@@ -26,13 +25,6 @@ FRAME = pd.DataFrame(
     }
 )
 Y = 3.0 * FRAME["rooms"] + np.where(FRAME["colour"] == "red", 5.0, 0.0)
-
-
-def saved(model):
-    file = io.BytesIO()
-    model.save(file)
-    file.seek(0)
-    return askone.load(file)
 
 
 def test_a_frame_is_read_as_a_campaign_reads_a_table():
@@ -58,7 +50,7 @@ def test_all_calls_take_frames_rows_and_dictionaries():
         model.tell(question, False)
     question, place = model.ask_from(FRAME[30:], keys=range(30, N))
     assert 0 <= place < N - 30
-    again = saved(model.tell(question, True))
+    again = reloaded(model.tell(question, True))
     for call in ("predict", "predict_interval"):
         first, second = (np.asarray(getattr(one, call)(FRAME)) for one in (model, again))
         assert (first == second).all()
@@ -137,7 +129,7 @@ def test_sparse_matrices_of_many_columns_are_packed():
         out[row[1 : 1 + pairs].astype(int)] += row[1 + pairs :]
     assert (back[:, 1:] == X.toarray()).all()
     question = model.ask(X[:1])[0]
-    assert saved(model.tell(question, True)).predict(X.tocoo()).shape == (80,)
+    assert reloaded(model.tell(question, True)).predict(X.tocoo()).shape == (80,)
     assert (model.predict(X.toarray()) == model.predict(sparse.csc_array(X))).all()
     wide = sparse.csr_matrix(np.arange(-2500, 2500.0)[None])
     with pytest.warns(UserWarning, match="1 row.s. have more entries than rows hold"):

@@ -1,7 +1,5 @@
 """Rows with a layout: learners see the dense columns, saved models keep what the others are."""
 
-import io
-
 import numpy as np
 import pytest
 
@@ -10,6 +8,7 @@ from askone.errors import InvalidArgument
 from askone.estimators.learner_choices.defaults import Filters, SetLikelihood
 from askone.estimators.learner_choices.gradients import SGD
 from askone.features.layout import RowLayout
+from samples import reloaded
 
 LAYOUT = RowLayout(dense=2, hidden=(1,), levels=(4,), pairs=2, terms=9)
 RANDOM = np.random.default_rng(0)
@@ -31,10 +30,7 @@ def test_a_learner_without_use_for_terms_sees_the_dense_columns(model):
     model.start(X, layout=LAYOUT)
     for x in X[:20]:
         model.tell(model.ask(x), bool(x[0] > 0))
-    file = io.BytesIO()
-    model.save(file)
-    file.seek(0)
-    again = askone.load(file)
+    again = reloaded(model)
     assert again.layout_ == LAYOUT
     other = X.copy()
     other[:, 2:] = 3

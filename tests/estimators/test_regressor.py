@@ -22,7 +22,7 @@ from askone.labels.losses import LOSSES, Huber, Loss, Quantile
 from askone.learners.gradients import FAMILY_NAMES, PAIRS
 from askone.learners.models.linear import FeatureModel
 from askone.learners.step_rules import AVERAGES, STEP_RULES
-from samples import models, small_labels, small_rows
+from samples import models, reloaded, small_labels, small_rows
 
 X, Y = small_rows(300), small_labels(1, 300)[:, 0]
 
@@ -210,11 +210,10 @@ def test_saved_models_come_back_without_pickle(tmp_path, options):
     assert np.array_equal(model.tell(one, answer).predict(X), back.tell(two, answer).predict(X))
 
 
-def test_a_saved_model_keeps_keys_budget_and_open_questions(tmp_path):
+def test_a_saved_model_keeps_keys_budget_and_open_questions():
     model = askone.OneBitRegressor(-4, 4, budget=4, random_state=0).start(X)
     questions = [model.ask(x, key=key) for x, key in zip(X, ["a", 7, "b"], strict=False)]
-    model.tell(questions[0], True).save(tmp_path / "m")
-    back = askone.load(tmp_path / "m")
+    back = reloaded(model.tell(questions[0], True))
     for key in ("a", 7, "b"):
         with pytest.raises(AlreadyAsked):
             back.ask(X[0], key=key)
@@ -224,15 +223,14 @@ def test_a_saved_model_keeps_keys_budget_and_open_questions(tmp_path):
         back.ask(X[6])
 
 
-def test_an_answer_is_taken_back_until_the_model_is_saved(tmp_path):
+def test_an_answer_is_taken_back_until_the_model_is_saved():
     model, other = (askone.OneBitRegressor(-4, 4, random_state=0).start(X) for _ in range(2))
     questions, _ = model.ask(X[:3]), other.ask(X[:3])
     for question in questions:
         model.tell(question, True)
     other.tell(0, True).tell(2, True)
     assert np.array_equal(model.retract(questions[1]).predict(X), other.predict(X))
-    model.save(tmp_path / "m")
-    back, log = askone.load(tmp_path / "m"), []
+    back, log = reloaded(model), []
     back.stream_._log = log.append
     with pytest.raises(InvalidArgument, match="answered where this stream has no history"):
         back.retract(0)
@@ -261,13 +259,12 @@ def test_batches_cost_little():
         assert low[0] < 1000 < high[0]
 
 
-def test_a_saved_range_search_goes_on(tmp_path):
+def test_a_saved_range_search_goes_on():
     model = askone.OneBitRegressor(learner=Filters(calibration=30), random_state=0).start(X)
     for x, y in zip(X[:10], Y, strict=False):
         question = model.ask(x)
         model.tell(question, question.holds(y))
-    model.save(tmp_path / "m")
-    assert askone.load(tmp_path / "m").ask(X[10]) == model.ask(X[10])
+    assert reloaded(model).ask(X[10]) == model.ask(X[10])
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -553,14 +550,13 @@ def test_bisection_finds_labels_to_the_precision_and_counts():
     assert short.stream_.asked == short.stream_.budget.spent == 100
 
 
-def test_memory_for_numbers(tmp_path):
+def test_memory_for_numbers():
     X, y = small_rows(50), small_labels(1, 50)[:, 0]
     model = askone.OneBitRegressor(-2, 2, learner="memory", budget=300, random_state=0).fit(X, y)
     again = askone.OneBitRegressor(-2, 2, resample=True, budget=300, random_state=0).fit(X, y)
     assert 250 < model.stream_.asked <= 300  # it stops when all rows are known
     assert model.score(X, y) > again.score(X, y) - 0.1
-    model.save(tmp_path / "m")
-    back = askone.load(tmp_path / "m")
+    back = reloaded(model)
     assert np.array_equal(back.predict(X), model.predict(X))
     learner, state = back.stream_.learner, back.stream_.state
     known = next(i for i, x in enumerate(X) if not learner.wants(state, x, i))  # fit knows rows by their number

@@ -1,7 +1,5 @@
 """The graph of rows: what its functions are, at nodes and beside them, and what they teach."""
 
-import io
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from askone.features import graph as module
 from askone.features.graph import NeighbourGraph
 from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
+from samples import reloaded
 
 
 def rings(n, seed=0):
@@ -135,10 +134,7 @@ def test_a_model_is_the_same_when_it_was_saved():
     for _ in range(30):
         question, place = model.ask_from(X)
         model.tell(question, question.holds(which[place]))
-    file = io.BytesIO()
-    model.save(file)
-    file.seek(0)
-    again = askone.load(file)
+    again = reloaded(model)
     new = rings(100, seed=5)[0]
     np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
     assert str(again.ask(new[0])) == str(model.ask(new[0]))

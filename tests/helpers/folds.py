@@ -37,7 +37,7 @@ from askone.learners.forgetting import Forgetting
 from askone.learners.gradients.half_space import FullGradient, pair
 from askone.learners.gradients.ranking import RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.learners.gradients.subset import Designed
-from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.prediction_intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.mixture.base import Mixture
 from askone.learners.mixture.classes import ClassMixture

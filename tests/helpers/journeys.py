@@ -14,6 +14,7 @@ from typing import Any
 from askone.server.security.tokens import csrf_token, digest, new_secret
 from askone.store.open import open_store
 from pages import faults, opened
+from waiting import until
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 killing = importlib.import_module("killing")
@@ -87,14 +88,14 @@ def house(folder: Path, nursery: Any) -> Iterator[House]:
         found.close()
 
 
-def eventually(true: Callable[[], Any], page: Any, seconds: float = 30.0) -> Any:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = true()
-        if found:
-            return found
-        page.wait_for_timeout(50)
-    raise AssertionError("it never came")
+def eventually(true: Callable[[], Any], page: Any) -> Any:
+    return until(true, wait=lambda: page.wait_for_timeout(50))
+
+
+def shown(page: Any) -> None:
+    """A question that takes an answer: in its first moments that may be the second half of a double click."""
+    page.wait_for_selector("#ask:not([hidden])")
+    page.wait_for_timeout(230)
 
 
 def flats(count: int = 60) -> str:

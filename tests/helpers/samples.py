@@ -1,11 +1,14 @@
 """Small rows, labels and one model of each kind, for registries x checks; a learner that forecasts."""
 
+import io
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from scipy.special import ndtr
 
+from askone import load
 from askone._common.validate import as_row, as_rows
 from askone.estimators.base import OneBitEstimator
 from askone.features.kernels import Gaussian, Laplacian
@@ -148,3 +151,31 @@ def other_labels(blocks, rng):
             across -= (across @ u) * u
             rows.append(u * (c + side * (1e-6 + rng.exponential(1000.0))) + across)
     return np.array(rows)
+
+
+def other_names(blocks, names):
+    """Names of classes by lot that answer every question as before."""
+    rng = np.random.default_rng(1)
+    members = ((set(block.question.members), block.answer) for block in blocks)
+    return np.array([rng.choice(sorted(said if yes else set(names) - said)) for said, yes in members])
+
+
+def same(learner, one, other):
+    """Whether two states are the same, number by number."""
+    a, b = learner.to_arrays(one), learner.to_arrays(other)
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def reloaded(model):
+    """A model, as it comes back from a file."""
+    file = io.BytesIO()
+    model.save(file)
+    file.seek(0)
+    return load(file)
+
+
+def real_file(directory, name):
+    """A file of real data; where it is not the test is skipped."""
+    if not (directory / name).is_file():
+        pytest.skip(f"real data: {name} is not in {directory}")
+    return directory / name

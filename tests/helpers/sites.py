@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 import httpx
 from argon2 import PasswordHasher
+from PIL import Image
 
 from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import AskSettings, Items, Numbers, RowSettings, Settings
@@ -155,3 +156,11 @@ class Site:
         serving = client.post(f"/api/v1/campaigns/{campaign}/next", json={}).json()
         assert serving["state"] == "question", serving
         return serving["question"]
+
+
+def shades(folder: Path, count: int) -> Path:
+    """A new folder of so many pictures, p0.png, p1.png, ..., each brighter than the one before."""
+    folder.mkdir()
+    for n in range(count):
+        Image.new("L", (8, 8), 240 // count * n).save(folder / f"p{n}.png")
+    return folder

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import askone
 from askone import SGD, checks
 from askone._common import random_table
 from askone.errors import AskoneError, IncompatibleParts, InvalidAnswer, InvalidArgument
@@ -26,7 +25,7 @@ from askone.session.log import Answered, Asked, event_from_json
 from askone.session.oracle import Oracle
 from askone.session.replay import fold
 from askone.session.stream import Stream
-from samples import models, small_rows
+from samples import models, reloaded, same, small_rows
 
 MODELS = models()
 ITEMS = ("ant", "bee", "cow", "doe")
@@ -370,8 +369,7 @@ def test_labels_that_answer_alike_teach_alike(loss, family):
     ]
     assert np.mean([list(a) != list(b) for a, b in zip(others, y, strict=True)]) > 0.7
     second, _ = told(others)
-    a, b = one.to_arrays(first), one.to_arrays(second)
-    assert all(np.array_equal(a[name], b[name]) for name in a)
+    assert same(one, first, second)
 
 
 def test_wrong_questions_are_refused():
@@ -406,8 +404,7 @@ def test_the_best_of_a_few_is_logged_as_comparisons_and_replayed():
     assert stream.open == []
     again = [event_from_json(json.loads(json.dumps(event.to_json()))) for event in log]
     state = fold(one, {"ann": row, "bob": row, "~2": row}, again)
-    a, b = one.to_arrays(state), one.to_arrays(stream.state)
-    assert all(np.array_equal(a[name], b[name]) for name in a)
+    assert same(one, state, stream.state)
 
 
 def test_a_wrong_best_changes_nothing():
@@ -428,24 +425,30 @@ def test_a_wrong_best_changes_nothing():
     assert len(log) == 2
 
 
+class FullDisk(list):
+    """A log that has room for so many events."""
+
+    def __init__(self, room):
+        super().__init__()
+        self.room = room
+
+    def append(self, event):
+        if len(self) >= self.room:
+            raise OSError("disk full")
+        super().append(event)
+
+
 @pytest.mark.parametrize("taken", [0, 1, 2, 3, 4])
 def test_what_the_log_has_not_taken_has_not_happened(taken):
-    one, log, full = learner("squared", "borda"), [], [1 + taken]
-
-    def append(event):
-        if len(log) >= full[0]:
-            raise OSError("disk full")
-        log.append(event)
-
-    stream, row = Stream(one, log=append), np.zeros(2)
+    one, log = learner("squared", "borda"), FullDisk(1 + taken)
+    stream, row = Stream(one, log=log.append), np.zeros(2)
     asked = stream.put(row, BestOf(("cow", "ant", "bee"), 1 / 6), key="ann")
     if taken < 4:
         with pytest.raises(OSError, match="disk full"):
             stream.tell(asked, "ant")
     else:
         stream.tell(asked, "ant")
-    a, b = one.to_arrays(fold(one, {"ann": row}, log)), one.to_arrays(stream.state)
-    assert all(np.array_equal(a[name], b[name]) for name in a)
+    assert same(one, fold(one, {"ann": row}, log), stream.state)
     assert stream.open == ([0] if taken < 2 else [])
 
 
@@ -461,40 +464,29 @@ def test_the_best_of_a_few_is_taken_back_with_all_it_implies():
     assert [event.id for event in log][-2:] == ["retract-1.2", "retract-1.1"]
     assert stream.open == other.open == [1]
 
-    def same(state):
-        a, b = one.to_arrays(state), one.to_arrays(stream.state)
-        return all(np.array_equal(a[name], b[name]) for name in a)
-
     def folded():
         again = [event_from_json(json.loads(json.dumps(event.to_json()))) for event in log]
         return fold(one, {"ann": row, "bob": row}, again)
 
-    assert same(other.state)
-    assert same(folded())
+    assert same(one, other.state, stream.state)
+    assert same(one, folded(), stream.state)
     stream.tell(1, "bee")
     other.tell(1, "bee")
     assert [event.id for event in log][-2:] == ["ask-1+1.2", "answer-1+1.2"]
-    assert same(other.state)
-    assert same(folded())
+    assert same(one, other.state, stream.state)
+    assert same(one, folded(), stream.state)
 
 
 def test_a_best_that_the_log_took_back_in_part_can_be_taken_back_wholly():
-    one, log, full = learner("squared", "borda"), [], [6]
-
-    def append(event):
-        if len(log) >= full[0]:
-            raise OSError("disk full")
-        log.append(event)
-
-    stream, row = Stream(one, log=append), np.zeros(2)
+    one, log = learner("squared", "borda"), FullDisk(6)
+    stream, row = Stream(one, log=log.append), np.zeros(2)
     asked = stream.put(row, BestOf(("cow", "ant", "bee"), 1 / 6), key="ann")
     stream.tell(asked, "ant")
     with pytest.raises(OSError, match="disk full"):
         stream.retract(asked)
-    a, b = one.to_arrays(fold(one, {"ann": row}, log)), one.to_arrays(stream.state)
-    assert all(np.array_equal(a[name], b[name]) for name in a)
+    assert same(one, fold(one, {"ann": row}, log), stream.state)
     assert (stream.answered, stream.open) == (1, [])
-    full[0] = 100
+    log.room = 100
     stream.retract(asked)
     assert (stream.answered, stream.open) == (0, [0])
     stream.tell(asked, "bee")
@@ -574,24 +566,22 @@ def test_ask_best():
 
 @pytest.mark.parametrize("rows", [True, False])
 @pytest.mark.parametrize(("loss", "family"), PAIRS)
-def test_saved_and_loaded(loss, family, rows, tmp_path):
+def test_saved_and_loaded(loss, family, rows):
     X, y = (small_rows(60) if rows else None), small_orders(60)
     model = OneBitRanker(list(ITEMS), learner=SGD(questions=family, loss=loss), random_state=0).fit(X, y)
     one = X[0] if rows else None
     model.ask(one)
-    model.save(tmp_path / "m.askone")
-    back = askone.load(tmp_path / "m.askone")
+    back = reloaded(model)
     assert (back.predict(X) == model.predict(X)).all()
     assert (back.decision_function(X) == model.decision_function(X)).all()
     assert back.stream_.open == [60]
     assert back.ask(one) == model.ask(one)
 
 
-def test_an_open_best_of_survives_saving(tmp_path):
+def test_an_open_best_of_survives_saving():
     model = OneBitRanker(ITEMS, random_state=0)
     question = model.ask_best()
-    model.save(tmp_path / "m.askone")
-    back = askone.load(tmp_path / "m.askone")
+    back = reloaded(model)
     back.tell(question, question.items[0])
     model.tell(question, question.items[0])
     assert (back.decision_function() == model.decision_function()).all()

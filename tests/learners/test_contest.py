@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-import askone
 from askone import Classes, OneBitClassifier, Oracle, Real, SetLikelihood, Subset
 from askone.checks import check_learner
 from askone.errors import InvalidArgument
@@ -17,7 +16,7 @@ from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.session.simulation import simulate
 from learner_samples import KNOWN_BY, NAMES, five
-from samples import models, small_labels, small_rows
+from samples import models, other_names, reloaded, same, small_labels, small_rows
 
 SPACE = Classes(NAMES)
 KERNEL, LINE, WAVES = (
@@ -46,10 +45,6 @@ def test_any_learner_that_forecasts_may_take_part():
     check_learner(Contest(members, first=8, last=32), small_rows(), small_labels(1, 40))
 
 
-def alike(a, b):
-    return a.keys() == b.keys() and all(np.array_equal(a[key], b[key]) for key in a)
-
-
 def test_the_state_is_a_fold_of_the_answers():
     """The same questions and answers, told again, and with a trip through arrays at every step."""
     X, y = five(60)
@@ -59,7 +54,7 @@ def test_the_state_is_a_fold_of_the_answers():
     for x, one in zip(X, first.blocks, strict=True):
         state = learner.tell(state, x, one.question, one.answer)
         again = learner.from_arrays(learner.to_arrays(learner.tell(again, x, one.question, one.answer)))
-    assert alike(learner.to_arrays(state), learner.to_arrays(again))
+    assert same(learner, state, again)
     assert learner.alive(state) == learner.alive(first.state)
     assert len(learner.alive(state)) == 1
     assert learner.count(state) == 60
@@ -146,13 +141,10 @@ def test_labels_that_answer_alike_teach_alike():
     X, y = five(80)
     learner = ALL["short"]
     first = simulate(learner, X, Oracle(y), keep=True, at=[])
-    rng, others = np.random.default_rng(1), []
-    for one in first.blocks:
-        members = set(one.question.members)
-        others.append(rng.choice(sorted(members if one.answer else set(NAMES) - members)))
-    assert np.mean(np.array(others) != y) > 0.3
-    second = simulate(learner, X, Oracle(np.array(others)), at=[])
-    assert alike(learner.to_arrays(first.state), learner.to_arrays(second.state))
+    others = other_names(first.blocks, NAMES)
+    assert np.mean(others != y) > 0.3
+    second = simulate(learner, X, Oracle(others), at=[])
+    assert same(learner, first.state, second.state)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +163,7 @@ def test_the_right_argument_is_named(options, argument):
 # -- the classifier --------------------------------------------------------------------------------
 
 
-def test_the_classifier_holds_one_unless_told_what_to_use(tmp_path):
+def test_the_classifier_holds_one_unless_told_what_to_use():
     X, y = five(60)
     model = OneBitClassifier(NAMES, learner=SetLikelihood(n_components=30), random_state=0).fit(X, y)
     assert isinstance(model.stream_.learner.base.base.learner, Contest)
@@ -180,8 +172,7 @@ def test_the_classifier_holds_one_unless_told_what_to_use(tmp_path):
         assert isinstance(learner.base.learner, SetLikelihoodLearner)
     p = model.predict_proba(X)
     assert p.sum(axis=1) == pytest.approx(np.ones(60))
-    model.save(tmp_path / "m")
-    back = askone.load(tmp_path / "m")
+    back = reloaded(model)
     assert np.array_equal(back.predict_proba(X), p)
     question, same = model.ask(X[0]), back.ask(X[0])
     assert question == same

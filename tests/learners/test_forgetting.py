@@ -16,7 +16,7 @@ from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.session.simulation import simulate
 from learner_samples import NAMES, five
-from samples import models, small_labels, small_rows
+from samples import models, same, small_labels, small_rows
 
 LINE = Linear(Scaler.identity(2))
 CORNERS = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]]) * 2.0
@@ -66,10 +66,6 @@ def test_any_learner_that_forecasts_may_forget():
             Forgetting(bank, **{option: 1.0})
 
 
-def alike(a, b):
-    return a.keys() == b.keys() and all(np.array_equal(a[key], b[key]) for key in a)
-
-
 def test_it_is_a_fold_through_every_phase():
     """In a stream, answer by answer, and by way of arrays at every step: before, in and after a duel the same bits."""
     X, y = changed(300, 200, 0)
@@ -81,7 +77,7 @@ def test_it_is_a_fold_through_every_phase():
     assert sum(phases) >= _SOON
     assert not phases[-1]
     assert (LEARNER.known(state) < 200, LEARNER.count(state)) == (True, 500)
-    assert alike(LEARNER.to_arrays(state), LEARNER.to_arrays(run.state))
+    assert same(LEARNER, state, run.state)
 
 
 @pytest.mark.parametrize("before", [300, 1500])
@@ -102,7 +98,7 @@ def test_where_nothing_changes_it_asks_and_says_the_same():
     for seed in range(3):
         X, y = corners(1500, seed)
         plain = simulate(INNER, X, Oracle(y), at=[], seed=seed).state
-        assert alike(INNER.to_arrays(plain), INNER.to_arrays(simulate(deaf, X, Oracle(y), at=[], seed=seed).state.old))
+        assert same(INNER, plain, simulate(deaf, X, Oracle(y), at=[], seed=seed).state.old)
         state = simulate(LEARNER, X, Oracle(y), at=[], seed=seed).state
         assert LEARNER.known(state) == 1500
 

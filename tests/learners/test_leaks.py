@@ -17,7 +17,7 @@ from askone.session.log import Answered, Asked
 from askone.session.oracle import Oracle
 from askone.session.replay import fold
 from askone.session.simulation import simulate
-from samples import models, other_labels, small_labels, small_rows
+from samples import models, other_labels, same, small_labels, small_rows
 
 MODELS = models()
 WEAK = [
@@ -26,11 +26,6 @@ WEAK = [
     for m in (1, 3)
     if issubclass(cls, WeakGradient) and (m == 1 or not cls.single_output)
 ]
-
-
-def same_arrays(learner, a, b):
-    first, second = learner.to_arrays(a), learner.to_arrays(b)
-    return first.keys() == second.keys() and all(np.array_equal(first[k], second[k]) for k in first)
 
 
 @pytest.mark.parametrize("model", ["linear", "nystroem", "kernel"])
@@ -42,7 +37,7 @@ def test_labels_that_answer_alike_teach_alike(loss, family, m, model):
     replaced = other_labels(first.blocks, np.random.default_rng(0))
     assert np.abs(replaced - y).mean() > 50
     second = simulate(learner, X, Oracle(replaced), at=[], keep=True)
-    assert same_arrays(learner, first.state, second.state)
+    assert same(learner, first.state, second.state)
 
 
 @pytest.mark.parametrize("decimals", [None, 1])
@@ -54,7 +49,7 @@ def test_bundles_that_answer_alike_teach_alike(loss, decimals):
     first = simulate(learner, X, Oracle(y), at=[], keep=True)
     replaced = other_labels(first.blocks, np.random.default_rng(0))
     assert np.abs(replaced - y).mean() > 50
-    assert same_arrays(learner, first.state, simulate(learner, X, Oracle(replaced), at=[]).state)
+    assert same(learner, first.state, simulate(learner, X, Oracle(replaced), at=[]).state)
 
 
 def test_the_ellipsoid_sees_bits_only():
@@ -62,7 +57,7 @@ def test_the_ellipsoid_sees_bits_only():
     learner = EllipsoidLearner(Real(-2, 2, decimals=1), MODELS["linear"].features)
     first = simulate(learner, X, Oracle(y), at=[], keep=True)
     second = simulate(learner, X, Oracle(other_labels(first.blocks, np.random.default_rng(0))), at=[])
-    assert same_arrays(learner, first.state, second.state)
+    assert same(learner, first.state, second.state)
 
 
 def test_the_search_for_a_range_sees_bits_only():
@@ -70,7 +65,7 @@ def test_the_search_for_a_range_sees_bits_only():
     learner = Calibrated(SGDLearner(Real(-1, 1), MODELS["nystroem"]), 40)
     first = simulate(learner, X, Oracle(y), at=[], keep=True)
     second = simulate(learner, X, Oracle(other_labels(first.blocks, np.random.default_rng(0))), at=[])
-    assert same_arrays(learner, first.state, second.state)
+    assert same(learner, first.state, second.state)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +86,7 @@ def test_the_state_is_a_fold_of_bits(learner):
         state = learner.tell(state, x, question, answer)
         log += [Asked(f"a{i}", str(i), question, i), Answered(f"b{i}", f"a{i}", answer)]
     rows = {str(i): x for i, x in enumerate(X)}
-    assert same_arrays(learner, fold(learner, rows, log), state)
+    assert same(learner, fold(learner, rows, log), state)
 
 
 @pytest.mark.filterwarnings("ignore::askone.LabelRangeWarning")

@@ -10,6 +10,7 @@ from askone.learners.one_label import are_last, in_turn, joined, said_before, to
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.questions.base import ErrorRates
 from askone.questions.subset import Subset
+from samples import reloaded
 
 NAMES = ("ant", "bee", "cow")
 
@@ -95,7 +96,7 @@ def test_the_same_answer_ten_times_about_one_row_is_about_one_label(learner):
     assert chances[2] > chances[1] + 0.1
 
 
-def test_a_key_makes_answers_of_several_people_one_label(tmp_path):
+def test_a_key_makes_answers_of_several_people_one_label():
     X = np.random.default_rng(3).normal(size=(30, 2))
     model = askone.OneBitClassifier(NAMES, random_state=0, resample=True).start(X)
     for who in ("ann", "bob"):
@@ -105,7 +106,6 @@ def test_a_key_makes_answers_of_several_people_one_label(tmp_path):
     kept = model.stream_.state.base.store.view(60)[:, -1]
     assert len(set(kept.tolist())) == 30
     assert 0 not in kept
-    model.save(tmp_path / "model.zip")
-    again = askone.load(tmp_path / "model.zip")
+    again = reloaded(model)
     assert again.predict(X).tolist() == model.predict(X).tolist()
     assert again.stream_.state.told[-1][1].row == model.stream_.state.told[-1][1].row != 0

@@ -21,8 +21,7 @@ from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.questions.half_space import half_space
 from askone.questions.subset import Subset
-from askone.store.open import open_store
-from samples import Grid, models
+from samples import Grid, models, reloaded
 from staged import play
 
 LINE = models()["linear"].features
@@ -128,13 +127,6 @@ def campaign_of(tmp_path, store, labels, learner):
     return Campaign.open(store, "own")
 
 
-@pytest.fixture
-def store():
-    opened = open_store("memory:")
-    yield opened
-    opened.close()
-
-
 def test_a_campaign_says_how_sure_a_learner_of_ones_own_is(tmp_path, store):
     campaign = campaign_of(tmp_path, store, Numbers(0, 100), "toy")
     play(campaign, ["ann", "bob"], lambda row: 70.0, 30)
@@ -145,9 +137,7 @@ def test_a_campaign_says_how_sure_a_learner_of_ones_own_is(tmp_path, store):
     assert found["prediction_high"] == pytest.approx(found["prediction"] + 2 * std)
     again = Campaign.open(store, "own", fresh=True)
     assert again.predictions([3]) == campaign.predictions([3])
-    saved = io.BytesIO()
-    campaign.model().save(saved)
-    model = askone.load(io.BytesIO(saved.getvalue()))
+    model = reloaded(campaign.model())
     values, spread = model.predict(np.zeros((1, model.n_features_in_)), return_std=True)
     assert (values[0], spread[0]) == pytest.approx((found["prediction"], std))
 

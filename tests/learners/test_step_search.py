@@ -13,6 +13,7 @@ from askone.learners.sgd.step_search import StepSearch
 from askone.learners.streaming import StreamTask
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
+from samples import reloaded, same
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(size=(1500, 1))
@@ -61,16 +62,14 @@ def test_blocks_rows_and_arrays_agree():
     plain = row_by_row(learner, learner.init(), rows[:70], task.part(0, 70))
     again = learner.from_arrays({name: array.copy() for name, array in learner.to_arrays(plain).items()})
     again = row_by_row(learner, again, rows[70:], task.part(70))
-    one, other = learner.to_arrays(whole), learner.to_arrays(again)
-    assert one.keys() == other.keys()
-    assert all(np.array_equal(one[name], other[name]) for name in one)
+    assert same(learner, whole, again)
 
 
 def test_the_contract():
     checks.check_learner(searching(budget=60).stream_.learner, X[:40], Y[:40])
 
 
-def test_live_answers_late_answers_and_a_saved_model(tmp_path):
+def test_live_answers_late_answers_and_a_saved_model():
     model = searching(budget=300)
     late = []
     for i in range(150):
@@ -79,8 +78,7 @@ def test_live_answers_late_answers_and_a_saved_model(tmp_path):
         if len(late) > 3:
             model.tell(*late.pop(0))
     assert any(question.purpose == PURPOSE for question, _ in late) or model.stream_.answered > 100
-    model.save(tmp_path / "model")
-    again = askone.load(tmp_path / "model")
+    again = reloaded(model)
     assert np.array_equal(again.predict(X[:9]), model.predict(X[:9]))
     assert str(again.ask(X[200])) == str(model.ask(X[200]))
 

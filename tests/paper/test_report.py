@@ -20,6 +20,7 @@ from askone.paper._base import CORRECTED, FAILS, HOLDS, IN_PART, Claim, Job, Run
 from askone.paper._errata import ERRATA
 from askone.paper._plots import panels
 from askone.paper._report import Section, page, write_report, write_run
+from commands import ask
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -172,7 +173,7 @@ def test_the_documents_know_every_run():
         assert f"`{name}`" in text, name
 
 
-def test_the_command_makes_what_it_can(runs, tmp_path, monkeypatch, capsys):
+def test_the_command_makes_what_it_can(runs, tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     monkeypatch.setenv("ASKONE_DATA", "")
 
@@ -190,8 +191,7 @@ def test_the_command_makes_what_it_can(runs, tmp_path, monkeypatch, capsys):
         "--directory",
         str(tmp_path / "data"),
     ]
-    assert main(arguments) == 1
-    out = capsys.readouterr().out
+    out = ask(*arguments, status=1).out
     assert "hungry: skipped, no data: usps is nowhere" in out
     assert "clumsy: failed: it stumbled" in out
     assert "tiny: holds, holds in part, does not hold, corrected" in out
@@ -222,14 +222,17 @@ def test_a_stop_keeps_finished_runs_and_jobs(runs, tmp_path, monkeypatch):
     assert told == [2, 1, 1]
 
 
-def test_names_are_checked_and_listed(runs, tmp_path, capsys):
-    assert main(["reproduce", "tiny", "fig9", "--out", str(tmp_path / "new")]) == 2
-    assert "run must be one of: 'tiny', 'hungry', 'clumsy', 'all'; got 'fig9'" in capsys.readouterr().err
-    assert main(["reproduce", "--workers", "0", "--out", str(tmp_path / "new")]) == 2
-    assert "workers must be a whole number" in capsys.readouterr().err
+def test_names_are_checked_and_listed(runs, tmp_path):
+    assert (
+        "run must be one of: 'tiny', 'hungry', 'clumsy', 'all'; got 'fig9'"
+        in ask("reproduce", "tiny", "fig9", "--out", str(tmp_path / "new"), status=2).err
+    )
+    assert (
+        "workers must be a whole number"
+        in ask("reproduce", "--workers", "0", "--out", str(tmp_path / "new"), status=2).err
+    )
     assert not (tmp_path / "new").exists()
-    assert main(["reproduce", "--list"]) == 0
-    listed = capsys.readouterr().out
+    listed = ask("reproduce", "--list").out
     assert "hungry" in listed
     assert "usps" in listed
 
@@ -244,13 +247,12 @@ def test_without_matplotlib_other_commands_work_and_reproduce_says_what_to_insta
     assert "pip install 'askone[paper]'" in done.stderr
 
 
-def test_the_page_gets_new_rows_and_keeps_the_others(runs, tmp_path, capsys):
+def test_the_page_gets_new_rows_and_keeps_the_others(runs, tmp_path):
     page = tmp_path / "page.md"
     old = "| `clumsy` | old | 1 | holds | | then |"
     page.write_text(f"before\n<!-- verdicts:begin -->\n{old}\n<!-- verdicts:end -->\nafter\n")
     arguments = ["reproduce", "tiny", "--workers", "1", "--out", str(tmp_path), "--page", str(page)]
-    assert main([*arguments, "--quick"]) == 0
-    assert "no full run" in capsys.readouterr().out
+    assert "no full run" in ask(*arguments, "--quick").out
     assert main(arguments) == 0
     lines = page.read_text().splitlines()
     assert (lines[0], lines[-1]) == ("before", "after")

@@ -10,7 +10,7 @@ from askone.paper import _rates
 from askone.paper._base import CORRECTED, FAILS, HOLDS, IN_PART, VERDICTS
 from askone.paper._catalogue import RUNS
 from askone.paper._synthetic import class_probabilities, uniform_rows
-from askone.paper.figures import fig1, fig2_right, lower_bound, rankings, theory
+from askone.paper.figures import fig1, fig2_right, lower_bound, rankings, theorem1
 
 SYNTHETIC = [name for name, run in RUNS.items() if not run.needs]
 
@@ -124,7 +124,7 @@ def test_no_algorithm_beats_the_lower_bound(finished):
         signs = rng.choice([-1.0, 1.0], k)
         n = rng.multinomial(400, np.full(k, 1 / k))
         sums = n * a * signs + noise * np.sqrt(n) * rng.normal(size=k)
-        total.append(theory.excess((a * np.tanh(a * sums / noise**2) - a * signs)[:, None], noise))
+        total.append(theorem1.excess((a * np.tanh(a * sums / noise**2) - a * signs)[:, None], noise))
     assert np.mean(total) > found["bound"] - 4 * np.std(total) / 20
 
 
@@ -219,7 +219,7 @@ def test_theorem_1_with_the_right_constant(finished):
 
 def test_the_target_of_the_theorem_has_norm_one():
     X = np.linspace(0, 1, 9)[:, None]
-    assert np.linalg.norm(theory.target(0, X, 3), axis=1).max() <= 1.0
+    assert np.linalg.norm(theorem1.target(0, X, 3), axis=1).max() <= 1.0
 
 
 def test_dichotomy_loses_the_factor_it_should(finished):

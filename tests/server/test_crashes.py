@@ -9,13 +9,14 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from waiting import until
 
 PATIENCE = 240.0
 """Seconds until a process that starts from nothing must serve: machines may be busy."""
@@ -60,13 +61,13 @@ def test_one_process_of_a_server_is_killed(killing, nursery, tmp_path):
     # Rows for as long as a busy machine takes to start a process.
     crowd = killing.Crowd(url, tmp_path, people=3, rows=8000, seed=4)
     with killing.Server(url, tmp_path, nursery, processes=2) as server:
-        eventually(lambda: ready(killing, server.port))
-        first = eventually(lambda: found if len(found := workers(server.pid)) == 2 else None)
+        until(lambda: ready(killing, server.port), PATIENCE)
+        first = until(lambda: found if len(found := workers(server.pid)) == 2 else None, PATIENCE)
         crowd.come([server.port])
         crowd.progress(10, PATIENCE)
         os.kill(min(first), signal.SIGKILL)
         crowd.progress(10, PATIENCE)  # by the other, or by the new one: people notice nothing but connections that end
-        now = eventually(lambda: found if len(found := workers(server.pid) - {min(first)}) == 2 else None)
+        now = until(lambda: found if len(found := workers(server.pid) - {min(first)}) == 2 else None, PATIENCE)
         assert max(first) in now
         crowd.progress(10, PATIENCE)
         crowd.leave()
@@ -79,14 +80,6 @@ def workers(parent: int) -> set[int]:
     """The processes that serve, of the one that started them."""
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
     return {int(one) for one in children if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()}
-
-
-def eventually(look: Any, seconds: float = PATIENCE) -> Any:
-    end = time.monotonic() + seconds
-    while (found := look()) is None:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return found
 
 
 TELLING = """
@@ -142,14 +135,14 @@ def test_webhooks_are_told_of_what_was_granted_before_a_kill(killing, tmp_path):
                 command = [sys.executable, "-c", TELLING, url, str(port), str(listener.port)]
                 server = subprocess.Popen(command, stdout=out, stderr=out)
             try:
-                eventually(lambda: ready(killing, port))
+                until(lambda: ready(killing, port), PATIENCE)
                 for n in range(6):
                     question = killing.exchange(port, "POST", f"{root}/next", {}, token)[2]["question"]
                     body = {"lease": question["lease"], "answer": True, "id": f"life-{life}-{n}"}
                     assert killing.exchange(port, "POST", f"{root}/answers", body, token)[0] == 200
                     granted.append(body["id"])
                 if life == 1:
-                    eventually(lambda: True if len(listener.answers()) >= len(granted) else None)
+                    until(lambda: len(listener.answers()) >= len(granted), PATIENCE)
             finally:
                 server.kill()
                 server.wait()

@@ -11,7 +11,6 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra server")
 
-from PIL import Image
 
 from answered import KINDS, answer, grow, make
 from askone.campaign.campaign import Campaign
@@ -22,15 +21,9 @@ from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, 
 from askone.campaign.tables.open import open_table
 from askone.store._database import Session
 from askone.store.open import open_store
+from sites import shades
 
 API = "/api/v1"
-
-
-@pytest.fixture
-def store():
-    store = open_store("memory:")
-    yield store
-    store.close()
 
 
 def test_a_campaign_without_rows_is_finished_and_more_rows_make_it_go_on(store):
@@ -157,10 +150,7 @@ def test_a_dashboard_that_is_known_is_not_sent_again(alone):
 
 
 def test_predictions_lead_to_the_pictures_of_their_rows(alone, tmp_path):
-    folder = tmp_path / "pictures"
-    folder.mkdir()
-    for n in range(4):
-        Image.new("L", (8, 8), 60 * n).save(folder / f"p{n}.png")
+    folder = shades(tmp_path / "pictures", 4)
     settings = Settings("Shades", ClassNames(("dark", "light")))
     create_campaign(alone.store, "shades", settings, open_table(folder), "admin", 0.0)
     client = alone.session("admin")

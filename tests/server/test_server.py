@@ -25,7 +25,7 @@ from askone.server.config import ServerConfig
 from askone.server.routes.pages import ANSWER, SCRIPTED, load_files
 from askone.server.runner import require_free, setup_link
 from askone.server.security.rate_limits import RateLimiter
-from sites import CANARY, LOOSE, PASSWORD, code, ok, table
+from sites import CANARY, LOOSE, PASSWORD, code, ok, shades, table
 
 API = "/api/v1"
 DRINKS = f"{API}/campaigns/drinks"
@@ -236,10 +236,7 @@ def test_an_order_needs_no_table(alone):
 
 
 def test_pictures_are_shown(alone, tmp_path):
-    folder = tmp_path / "pictures"
-    folder.mkdir()
-    for n in range(6):
-        Image.new("L", (20, 20), 40 * n).save(folder / f"p{n}.png")
+    folder = shades(tmp_path / "pictures", 6)
     create_campaign(
         alone.store, "digits", Settings("Digits", ClassNames(("1", "2"))), open_table(folder), "manager", 0.0
     )
@@ -250,7 +247,7 @@ def test_pictures_are_shown(alone, tmp_path):
     assert row == {"fields": [], "image": f"/api/v1/campaigns/digits/leases/{question['lease']}/image"}
     picture = client.get(row["image"])
     assert (picture.status_code, picture.headers["content-type"]) in ((200, "image/png"), (200, "image/jpeg"))
-    assert Image.open(io.BytesIO(picture.content)).size == (20, 20)
+    assert Image.open(io.BytesIO(picture.content)).size == (8, 8)
     assert code(alone.session("stranger").get(row["image"]), 404) == "not_found"
     assert code(client.get("/api/v1/campaigns/digits/rows/0/image"), 403) == "forbidden"
     assert alone.session("admin").get("/api/v1/campaigns/digits/rows/0/image").status_code == 200

@@ -8,6 +8,7 @@ import pytest
 
 from askone.errors import LeaseLost, StoreUnavailable, UnknownCampaign
 from askone.server.worker import Worker, Workers
+from waiting import soon
 
 LONG = 20  # seconds: nothing takes so long unless it hangs
 
@@ -36,11 +37,6 @@ class Fake:
             raise StoreUnavailable("away")
 
 
-async def until(holds):
-    while not holds():
-        await asyncio.sleep(0.001)
-
-
 def run(fake, scenario, **options):
     async def main():
         worker = Worker("c", lambda name: fake, **options)
@@ -59,7 +55,7 @@ def test_what_waits_becomes_one_turn_in_order_in_one_thread():
     async def scenario(worker):
         fake.gate.clear()
         first = worker.put(1)
-        await until(fake.begun.is_set)  # from here on the first batch takes no more
+        await soon(fake.begun.is_set)  # from here on the first batch takes no more
         rest = [worker.put(n) for n in (2, 4, 5)]
         fake.gate.set()
         return [await one for one in [first, *rest]]
@@ -78,7 +74,7 @@ def test_the_model_learns_after_each_turn_and_a_store_that_is_away_then_hurts_no
         for n in (1, 2, 4):
             results.append(await worker.put(n))
             # The result comes before the learning, which stops for whoever is quick to ask again.
-            await until(lambda: len(fake.learnt) == len(results))
+            await soon(lambda: len(fake.learnt) == len(results))
         return results
 
     assert run(fake, scenario) == [1, 0.5, 0.25]
@@ -98,7 +94,7 @@ def test_nobody_waits_for_a_long_lesson():
 
     async def scenario(worker):
         results = [await worker.put(1)]
-        await until(lambda: fake.learnt)  # and goes on
+        await soon(lambda: fake.learnt)  # and goes on
         results += [await worker.put(n) for n in (2, 4)]
         begun = len(fake.learnt)
         gate.set()
@@ -120,7 +116,7 @@ def test_a_model_that_cannot_learn_hurts_nobody(caplog):
         results = []
         for n in (1, 2):
             results.append(await worker.put(n))
-            await until(lambda: len(fake.learnt) == len(results))
+            await soon(lambda: len(fake.learnt) == len(results))
         return results
 
     assert run(fake, scenario) == [1, 0.5]
@@ -133,7 +129,7 @@ def test_a_batch_has_a_most():
     async def scenario(worker):
         fake.gate.clear()
         waiting = [worker.put(n) for n in range(1, 8)]
-        await until(fake.begun.is_set)
+        await soon(fake.begun.is_set)
         fake.gate.set()
         await asyncio.gather(*waiting)
 

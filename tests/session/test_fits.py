@@ -1,6 +1,5 @@
 """Fits are entries of the log: live, replayed and saved they are the same, and they fall out with an answer."""
 
-import io
 import json
 from dataclasses import replace
 
@@ -21,15 +20,10 @@ from askone.session.replay import fold
 from askone.session.simulation import simulate
 from askone.session.stream import Stream
 from refitting import FittedMean, register
-from samples import models, small_labels, small_rows
+from samples import models, reloaded, same, small_labels, small_rows
 
 LEARNER = FittedMean(askone.Real(-2, 2), 2)
 X, y = small_rows(40), small_labels(1, 40)[:, 0]
-
-
-def same(learner, one, other):
-    a, b = learner.to_arrays(one), learner.to_arrays(other)
-    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
 def played(learner=LEARNER, rows=40):
@@ -161,9 +155,7 @@ def test_models_are_saved_with_their_fits(monkeypatch):
     model = askone.OneBitRegressor(-2, 2, learner="fitted", keep_log=True, random_state=0).fit(X, y)
     bare = askone.OneBitRegressor(-2, 2, learner="fitted", random_state=0).fit(X, y)
     assert np.array_equal(model.predict(X), bare.predict(X))
-    saved = io.BytesIO()
-    model.save(saved)
-    back = askone.load(io.BytesIO(saved.getvalue()))
+    back = reloaded(model)
     assert len(back.fits_) == 10
     assert (back.fits_, back.log_) == (model.fits_, model.log_)
     for one in (model, back):

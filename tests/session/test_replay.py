@@ -14,7 +14,7 @@ from askone.session.log import event_from_json
 from askone.session.oracle import Oracle
 from askone.session.replay import fold
 from learner_samples import BY_GRADIENTS, BY_LIKELIHOOD, REPEATED
-from samples import models, small_labels, small_rows
+from samples import models, same, small_labels, small_rows
 
 ITEMS = ("tea", "coffee", "milk", "water")
 MODEL = models()["linear"]
@@ -49,15 +49,8 @@ def test_the_log_is_the_only_truth(learner):
             waiting = []
     events = [event_from_json(json.loads(json.dumps(event.to_json(), allow_nan=False))) for event in log]
     replayed = fold(learner, dict(enumerate(X)), events)
-    live, again = learner.to_arrays(stream.state), learner.to_arrays(replayed)
-    assert live.keys() == again.keys()
-    assert all(np.array_equal(live[name], again[name]) for name in live)
+    assert same(learner, stream.state, replayed)
     assert learner.count(replayed) == learner.count(stream.state) > 20
-
-
-def same(learner, one, other):
-    a, b = learner.to_arrays(one), learner.to_arrays(other)
-    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
 @pytest.mark.parametrize("learner", ALL.values(), ids=ALL)

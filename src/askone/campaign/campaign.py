@@ -36,11 +36,12 @@ from askone.campaign.engine.kept_states import KeptStates, without_collections
 from askone.campaign.engine.packed_model import beginning
 from askone.campaign.engine.pausing import to_pause
 from askone.campaign.engine.planner import Planner
-from askone.campaign.engine.projection import STOPPED, PlannedQuestion, Projection
+from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.row_pool import RowPool
+from askone.campaign.engine.stopping import Stopping
 from askone.campaign.engine.training_set import DueFit
-from askone.campaign.kinds.estimates import Estimate
+from askone.campaign.kinds.confidence import Estimate
 from askone.campaign.output import answer_list, dashboard, people_list
 from askone.campaign.output.answer_list import Which
 from askone.campaign.output.estimation import estimated, estimated_by
@@ -53,7 +54,7 @@ from askone.privacy import flip_probability
 from askone.questions.base import Question
 from askone.session.checkpoints import Fit
 from askone.store.entries import Entry
-from askone.store.notices import Began, Changed, StatusChanged
+from askone.store.notices import Began, Changed
 from askone.store.store import Store
 
 if TYPE_CHECKING:
@@ -69,8 +70,6 @@ LATE = 200
 
 But for those that are learnt anew, as when somebody is excluded: people are served by the state from before."""
 _WARM = 20  # answers: more than any learner puts off
-_PATIENCE = 200
-"""Whether the target is reached is looked at again after so small a part more answers: all scores are read for it."""
 
 
 @final
@@ -99,7 +98,7 @@ class Campaign:
         self._spoilt, self._gold = True, list[int]()
         self.practice_rows: list[int] = []
         """Rows of the training round: whoever had it knows their answers, so they measure nobody."""
-        self._states, self._judged = KeptStates(store, name, self._packed), 0
+        self._states = KeptStates(store, name, self._packed)
         self._fits = FitAttempts(name)
         self._kept_at = self._now = 0.0
         self._reload()
@@ -123,7 +122,8 @@ class Campaign:
                 self._states.adopt(projection)
             projection.trainer.settle()
         self.projection, self._spoilt = projection, False
-        self._judged, self._looked = 0, -1  # what was seen in a transaction that failed is to be seen again
+        # What was seen in a transaction that failed is to be seen again.
+        self._stopping, self._looked = Stopping(), -1
         self._planner = Planner(projection, self._row_cache, self._first_settings, self._begun.seed, self._gold)
         self._followed: dict[str, Any] | None = None
         self._follow(projection)
@@ -308,16 +308,10 @@ class Campaign:
                 batch.note(Entry(pause, at=now))
 
     def _stop_at_target(self, batch: Batch, now: float) -> None:
-        """Pause, once, when the measured error is below the target; whoever goes on after that wants to."""
-        target, projection = self.settings.ask.target, self.projection
-        if target is None or projection.stopped or projection.status != "running" or not batch.measured:
-            return
-        lessons = len(projection.lessons.all)
-        if abs(lessons - self._judged) * _PATIENCE < lessons:
-            return
-        self._judged = lessons
-        if dashboard.is_reached(projection, self.settings.labels, target):
-            batch.note(Entry(StatusChanged(f"{STOPPED}{projection.seq + 1}", "paused"), at=now))
+        """Pause when the target is reached; that is looked at when an exam was answered."""
+        stop = self._stopping.due(self.projection, self.settings) if batch.measured else None
+        if stop is not None:
+            batch.note(Entry(stop, at=now))
 
     # -- fits -------------------------------------------------------------------------------------
 
@@ -466,7 +460,7 @@ class Campaign:
         """Estimate something of the whole table, or of each group of rows that have the same value in a column.
 
         Of numbers the "mean", the "median" or a "share above 30"; of classes and orders the "accuracy".  Right whatever
-        the model is worth: see ``kinds.estimates``.
+        the model is worth: see ``kinds.confidence``.
         """
         return estimated(self, what) if by is None else estimated_by(self, what, by)
 

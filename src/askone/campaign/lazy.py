@@ -12,7 +12,7 @@ from askone._common.lazy_import import lazy_import
 if TYPE_CHECKING:
     from askone.campaign import campaign, create, forecast
     from askone.campaign.engine import packed_model
-    from askone.campaign.output import backup, comparison, export, label_studio, model_file, scoring
+    from askone.campaign.output import backup, comparison, export, label_studio, scoring
     from askone.campaign.tables import open as tables
 else:
     campaign = lazy_import("askone.campaign.campaign")
@@ -22,12 +22,11 @@ else:
     comparison = lazy_import("askone.campaign.output.comparison")
     export = lazy_import("askone.campaign.output.export")
     label_studio = lazy_import("askone.campaign.output.label_studio")
-    model_file = lazy_import("askone.campaign.output.model_file")
     packed_model = lazy_import("askone.campaign.engine.packed_model")
     scoring = lazy_import("askone.campaign.output.scoring")
     tables = lazy_import("askone.campaign.tables.open")
 
 __all__ = [
-    "backup", "campaign", "comparison", "create", "export", "forecast", "label_studio", "model_file", "packed_model",
-    "scoring", "tables",
+    "backup", "campaign", "comparison", "create", "export", "forecast", "label_studio", "packed_model", "scoring",
+    "tables",
 ]  # fmt: skip

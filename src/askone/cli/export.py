@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from rich.console import Console
 
-from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
+from askone.campaign.lazy import backup, campaign, export, label_studio
 from askone.cli.console import counted, row_bar, say
 from askone.cli.files import any_store, known_store, read_from, whole_file
 from askone.errors import InvalidArgument
@@ -27,7 +27,7 @@ def run_export(chosen: argparse.Namespace, console: Console) -> int:
     target = chosen.out or f"{chosen.name}-{chosen.what}.{ending}"
     with _written(chosen, target, console) as (store, out):
         if chosen.what == "model":
-            model_file.write_model(campaign.Campaign.open(store, chosen.name), out)
+            out.write(export.model_bytes(campaign.Campaign.open(store, chosen.name)))
         else:
             out.writelines(_chunks(store, chosen.name, chosen.what, form, None if target == "-" else console))
     return 0

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from askone.campaign.engine.projection import FIT
 from askone.campaign.lazy import campaign as campaigns
-from askone.campaign.lazy import model_file
+from askone.campaign.lazy import export
 from askone.cli.console import counted, say
 from askone.cli.files import known_store, whole_file
 from askone.cli.manage import person_of
@@ -56,7 +56,7 @@ def run_replay(chosen: argparse.Namespace, console: Console) -> int:
             _leave_out(fresh, person_of(store, given, answered), given, console)
         if chosen.out is not None:
             with whole_file(Path(chosen.out)) as out:
-                model_file.write_model(fresh, out)
+                out.write(export.model_bytes(fresh))
             say(console, f"Model: {chosen.out}")
     return status
 

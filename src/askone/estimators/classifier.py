@@ -38,9 +38,10 @@ _PART, _MOST = 4, 25
 def _has_probabilities(estimator: Any) -> bool:
     if estimator._likelihood():
         return True
-    if isinstance(estimator._choice(), OwnLearner):
+    choice = estimator._choice()
+    if isinstance(choice, OwnLearner):
         return estimator._stream() is None or able(estimator.stream_.learner, HasProbabilities)
-    return bool(estimator._loss().name != "median" and estimator.cost is None and not estimator._plays())
+    return bool(estimator._loss().name != "median" and estimator.cost is None and not isinstance(choice, Game))
 
 
 def _given(sets: Any, argument: str, one: str) -> Any:
@@ -251,9 +252,6 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     def _likelihood(self) -> bool:
         """Return whether the likelihood learns."""
         return isinstance(self._choice(), SetLikelihood)
-
-    def _plays(self) -> bool:
-        return isinstance(self._choice(), Game)
 
     def _loss(self) -> Loss:
         return self._choice().class_loss()

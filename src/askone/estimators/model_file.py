@@ -38,7 +38,7 @@ from askone.learners.contest import Contest
 from askone.learners.forgetting import Forgetting
 from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.gradients.subset import SET_PAIRS
-from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.prediction_intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.mixture.classes import ClassMixture
 from askone.learners.mixture.kernel import KernelMember

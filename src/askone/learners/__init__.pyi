@@ -12,7 +12,7 @@ from .base import as_rows as as_rows
 from .base import wrong_family as wrong_family
 from .contest import Contest as Contest
 from .forgetting import Forgetting as Forgetting
-from .kalman.intervals import Intervals as Intervals
+from .kalman.prediction_intervals import Intervals as Intervals
 from .kalman.regressor import FilterLearner as FilterLearner
 from .paper.ellipsoid import EllipsoidLearner as EllipsoidLearner
 from .paper.game import GameLearner as GameLearner

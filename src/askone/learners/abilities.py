@@ -425,7 +425,15 @@ class Wraps(Learner[S]):
     @property
     @abstractmethod
     def wrapped(self) -> tuple[Learner[Any], ...]:
-        """The others."""
+        """The others, of the same labels and rows."""
+
+    @property
+    def space(self) -> Space:  # type: ignore[override]  # theirs
+        return self.wrapped[0].space
+
+    @property
+    def columns(self) -> int:
+        return self.wrapped[0].columns
 
 
 A = TypeVar("A", bound=Learner[Any])

@@ -23,7 +23,6 @@ from askone._common.arithmetic import log
 from askone._common.types import Array
 from askone._common.validate import as_count, as_number
 from askone.errors import InvalidArgument
-from askone.labels.base import Space
 from askone.learners.abilities import (
     AsksAgain,
     AsksAt,
@@ -120,14 +119,6 @@ class Contest(
         as_count(self.last, "last", self.first)
 
     # -- shape ------------------------------------------------------------------------------------
-
-    @property
-    def space(self) -> Space:  # type: ignore[override]  # the members'
-        return self.members[0].space
-
-    @property
-    def columns(self) -> int:
-        return self.members[0].columns
 
     @cached_property
     def width(self) -> int:

@@ -38,7 +38,6 @@ from numpy.typing import ArrayLike
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row
 from askone.errors import InvalidArgument
-from askone.labels.base import Space
 from askone.learners import abilities
 from askone.learners.base import marked, unmarked
 from askone.learners.row_shift import RowMoments
@@ -105,14 +104,6 @@ class Forgetting(
         as_number(self.odds, "odds", 1.0, strict=True)
 
     # -- what the learner says --------------------------------------------------------------------
-
-    @property
-    def space(self) -> Space:  # type: ignore[override]  # the learner's
-        return self.learner.space
-
-    @property
-    def columns(self) -> int:
-        return self.learner.columns
 
     @property
     def width(self) -> int:

@@ -153,10 +153,6 @@ class Calibrated(
         """Names and unit; the range is in the state."""
         return self.template.space
 
-    @property
-    def columns(self) -> int:
-        return self.template.columns
-
     @cached_property
     def width(self) -> int:
         """Uniforms per question: two while the range is sought."""

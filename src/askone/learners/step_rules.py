@@ -4,6 +4,8 @@ A rule says how far to go along -G, an average which iterates to predict with.  
 Algorithm 1's units: the true gradient is B times longer (1/c2 for the median), so the update is
 theta <- theta - (gamma_t / B) G, and the same gamma means the same for every loss and every m.
 The ridge, in contrast, is in true gradient units: it minimises risk + lambda |theta|^2.
+
+Here rules are configured; the steps themselves are computed in ``step_loops`` (``_learning_rate``).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from askone.paper.figures.plain_sgd import PlainSGD
 from askone.paper.figures.rankings import Rankings
 from askone.paper.figures.resampling import Resampling
 from askone.paper.figures.simplex import QueryStrategy, SimplexLevels
-from askone.paper.figures.theory import Bound
+from askone.paper.figures.theorem1 import Bound
 from askone.paper.figures.weather_calcofi import Calcofi, Weather
 
 RUNS: dict[str, Run] = {

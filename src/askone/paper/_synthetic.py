@@ -8,7 +8,7 @@ from askone._common import random_table
 from askone._common.types import Array
 from askone.features.kernels import Gaussian
 from askone.features.scaling import Scaler
-from askone.labels.losses import Loss, Median
+from askone.labels.losses import Median
 from askone.labels.number import Real
 from askone.learners.gradients import pair
 from askone.learners.models.kernel_expansion import KernelExpansion
@@ -31,7 +31,6 @@ def kernel_learner(
     family: str,
     step: StepRule | float,
     bandwidth: float,
-    loss: Loss | None = None,
     average: Average | None = None,
     half_range: float = 1.0,
 ) -> SGDLearner:
@@ -39,7 +38,7 @@ def kernel_learner(
     rule = InverseSqrt(step) if isinstance(step, float | int) else step
     space = Real((-half_range,) * outputs, (half_range,) * outputs)
     model = KernelExpansion(Gaussian(bandwidth), Scaler.identity(1))
-    gradient = pair(loss or Median(), family, outputs)
+    gradient = pair(Median(), family, outputs)
     return SGDLearner(space, model, gradient, rule, average or Uniform())
 
 

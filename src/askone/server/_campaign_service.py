@@ -1,4 +1,4 @@
-"""A campaign as its worker thread holds it: commands are served, and everything a route may ask for has a method."""
+"""A campaign as its worker thread holds it: commands are served, and what routes make of it has methods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, final
 from askone.campaign.engine.commands import Done, Request, Serving
 from askone.campaign.lazy import campaign as campaigns
 from askone.campaign.lazy import label_studio
-from askone.campaign.output.answer_list import Which
 from askone.campaign.output.views import has_picture
 from askone.errors import AskoneError
 from askone.server import guidelines
@@ -28,13 +27,18 @@ LATE = 1000
 
 @final
 class CampaignService:
-    """What routes do with a campaign.  Methods that read first take in what other processes wrote."""
+    """What routes do with a campaign."""
 
     def __init__(self, campaign: campaigns.Campaign, refit: Callable[[campaigns.Campaign], None] | None = None) -> None:
         self._campaign, self._refit = campaign, refit
         campaign.patience, campaign.late = PATIENCE, LATE
         settings = campaign.settings
         self._serializer = QuestionSerializer(campaign.name, settings.labels, settings.rows.show, settings.privacy)
+
+    def refreshed(self) -> campaigns.Campaign:
+        """Return the campaign, after it took in what other processes wrote."""
+        self._campaign.refresh()
+        return self._campaign
 
     def serve(self, commands: Sequence[Request], now: float) -> list[ServingResponse | Done | AskoneError]:
         """Serve commands as one durable batch; return a result or an error for each."""
@@ -55,7 +59,7 @@ class CampaignService:
 
     def brief(self, person: str) -> BriefResponse:
         """Return what a person should know before the first question."""
-        campaign = self._refreshed()
+        campaign = self.refreshed()
         settings, mine = campaign.settings, campaign.projection.person(person).answers
         pictures = {key: self._example(position) for key, position in self._shown_rows().items()}
         return BriefResponse(
@@ -86,7 +90,7 @@ class CampaignService:
 
     def invitation(self, hosts: Sequence[str]) -> InvitedResponse:
         """Return what somebody who is invited by these people should know."""
-        campaign = self._refreshed()
+        campaign = self.refreshed()
         ask, question, example = campaign.settings.ask, campaign.settings.question, campaign.example()
         return InvitedResponse(
             title=campaign.title,
@@ -117,7 +121,7 @@ class CampaignService:
 
     def listed(self, person: str) -> dict[str, Any]:
         """Return what a list of campaigns says to somebody who answers: the state, and whether there is a question."""
-        campaign = self._refreshed()
+        campaign = self.refreshed()
         status = campaign.status(time.time())
         state = {name: status[name] for name in ("status", "finished")}
         mine = campaign.projection.person(person).answers
@@ -135,69 +139,41 @@ class CampaignService:
 
     def extent(self) -> tuple[int, int]:
         """Return which campaign of the store it is, and how many answers are learnt from."""
-        campaign = self._refreshed()
+        campaign = self.refreshed()
         return campaign.store.number(campaign.name), len(campaign.projection.lessons.all)
 
     def describe(self) -> dict[str, Any]:
         """Return how far the campaign is, and its settings."""
-        campaign = self._refreshed()
+        campaign = self.refreshed()
         settings = campaign.settings
         return {**campaign.status(time.time()), "settings": settings.to_json(), "toml": settings.to_toml()}
 
     def dashboard(self, column: str | None, keys: Sequence[str] | None) -> dict[str, Any]:
         """Return all that a manager sees, with predictions for the rows of these keys if there are any."""
-        found = self._refreshed().dashboard(time.time(), column)
+        found = self.refreshed().dashboard(time.time(), column)
         return {**found, "predictions": self.predict(keys)} if keys else found
 
     def predict(self, keys: Sequence[str]) -> list[dict[str, Any]]:
         """Return what the model says of the rows of these keys; keys without a row are left out."""
-        campaign = self._refreshed()
+        campaign = self.refreshed()
         rows = [campaign.store.row_by_key(campaign.name, key) for key in keys]
         return campaign.predictions([row.position for row in rows if row is not None])
 
     def predict_from(self, start: int, count: int) -> list[dict[str, Any]]:
         """Return what the model says of ``count`` rows from the position ``start`` on."""
-        campaign = self._refreshed()
+        campaign = self.refreshed()
         rows = campaign.store.campaign(campaign.name).rows
         return campaign.predictions(range(start, min(rows, start + count)))
-
-    def predict_at(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        """Return what the model says of the rows at these places."""
-        return self._refreshed().predictions(positions)
 
     def doubts(self, positions: Sequence[int]) -> list[float]:
         """Return how unsure the model is of each of these rows."""
         return self._campaign.doubts(positions)
 
-    def people(self) -> list[dict[str, Any]]:
-        """Return everybody who answered."""
-        return self._refreshed().people()
-
-    def has_answered(self, person: str) -> bool:
-        """Return whether somebody answered, or skipped a question."""
-        return person in self._refreshed().projection.people
-
-    def answers(self, which: Which, person: str | None, first: int, skip: int) -> dict[str, Any]:
-        """Return a page of answered questions."""
-        return self._refreshed().answers(which, person, first, skip)
-
     def can_rule(self, number: int) -> bool:
         """Return whether a manager may decide this question: it was asked, and its answer is not known anyway."""
-        asking = self._refreshed().projection.asked.get(number)
+        asking = self.refreshed().projection.asked.get(number)
         return asking is not None and asking.role != "gold"
-
-    def history(self, position: int) -> dict[str, Any]:
-        """Return a row with all that was asked about it."""
-        return self._refreshed().history(position)
-
-    def flags(self) -> list[dict[str, Any]]:
-        """Return what people found wrong."""
-        return self._refreshed().flags()
 
     def take_page(self, page: Sequence[label_studio.GivenChoice], now: float, counts: dict[str, int]) -> None:
         """Take in some answers of a file from Label Studio."""
         label_studio.take_page(self._campaign, page, now, counts)
-
-    def _refreshed(self) -> campaigns.Campaign:
-        self._campaign.refresh()
-        return self._campaign

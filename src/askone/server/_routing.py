@@ -18,13 +18,14 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from askone.server._bodies import read_body
 from askone.server._context import RequestContext, Services
 from askone.server._errors import ApiError, invalid, not_found, to_api_error
 from askone.server._requests import EmptyBody
 from askone.server._responses import ErrorDetail, ErrorResponse
 from askone.server.security.access import Access
 from askone.server.security.authentication import SAFE
-from askone.server.security.rate_limits import client_address, read_body
+from askone.server.security.rate_limits import client_address
 
 T = TypeVar("T", covariant=True)
 Handler = Callable[..., Awaitable[Any]]

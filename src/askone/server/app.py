@@ -36,7 +36,7 @@ from askone.server.ops.threads import make_room_for_look_ups
 from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
 from askone.server.ops.write_probe import WriteProbe
-from askone.server.routes import accounts, annotators, exports, health, managers, pages, reviews, uploads
+from askone.server.routes import accounts, annotators, exports, health, managers, pages, pictures, reviews, uploads
 from askone.server.routes.pages import error_page
 from askone.server.security import access
 from askone.server.security.authentication import Auth
@@ -61,8 +61,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/leases/renew", access.ANNOTATE, annotators.renew, limit="answers"),
     Route("POST", f"{_C}/leases/release", access.ANNOTATE, annotators.release, limit="answers"),
     Route("GET", f"{_C}/brief", access.ANNOTATE, annotators.brief),
-    Route("GET", f"{_C}/leases/{{lease}}/image", access.ANNOTATE, annotators.image, limit="answers"),
-    Route("GET", f"{_C}/examples/{{position}}/image", access.ANNOTATE, annotators.example_image, limit="answers"),
+    Route("GET", f"{_C}/leases/{{lease}}/image", access.ANNOTATE, pictures.image, limit="answers"),
+    Route("GET", f"{_C}/examples/{{position}}/image", access.ANNOTATE, pictures.example_image, limit="answers"),
 
     # signing in and out
     Route("GET", f"{_API}/me", access.PUBLIC, accounts.me, optional=True),
@@ -100,7 +100,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_C}/dashboard", access.READ, managers.dashboard),
     Route("GET", f"{_C}/predictions", access.READ, managers.predictions),
     Route("GET", f"{_C}/rows", access.READ, managers.browse),
-    Route("GET", f"{_C}/rows/{{position}}/image", access.READ, annotators.row_image, limit="answers"),
+    Route("GET", f"{_C}/rows/{{position}}/image", access.READ, pictures.row_image, limit="answers"),
     Route("GET", f"{_C}/estimate", access.READ, exports.estimate, limit="heavy"),
     Route("GET", f"{_C}/comparison", access.READ, exports.compare, limit="heavy"),
     Route("GET", f"{_C}/people", access.READ, managers.people),

@@ -24,6 +24,15 @@ Values = Sequence[Any]
 T = TypeVar("T")
 ENTRY_COLUMNS = "seq, id, kind, who, at, number, body, hash"
 SEAT_COLUMNS = "number, seat, position, person, lease, expires, ahead"
+ADD_CAMPAIGN = """
+INSERT INTO campaigns (title, owner, created, row_count, fingerprint, dtype, width, learner, maker, touched)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+PUT_OVER = """
+ON CONFLICT (campaign, number, seat) DO UPDATE SET position = excluded.position, person = excluded.person,
+  lease = excluded.lease, expires = excluded.expires, ahead = excluded.ahead
+"""
+"""How a seat comes in the place of the old one."""
 WAIT = 30.0
 """How long to wait for another writer, or for a connection, in seconds."""
 STATEMENT, LONG = 15.0, 900.0
@@ -177,7 +186,10 @@ class Database(ABC):
 
     @contextmanager
     def transaction(self, lock: str | None = None, seconds: float = STATEMENT) -> Iterator[Session]:
-        """Statements that all happen, durably, or none of them does; each has so many seconds."""
+        """Statements that all happen, durably, or none of them does; each has so many seconds.
+
+        Its COMMIT is where an answer becomes durable.
+        """
         with self.guard(writing=True):
             connection, session = self._begun(lock)
             session.seconds = seconds

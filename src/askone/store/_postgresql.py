@@ -17,8 +17,10 @@ from sqlalchemy.exc import InvalidatePoolError
 
 from askone.errors import MissingExtra
 from askone.store._database import (
+    ADD_CAMPAIGN,
     ENTRY_COLUMNS,
     LONG,
+    PUT_OVER,
     SEAT_COLUMNS,
     STATEMENT,
     WAIT,
@@ -56,7 +58,7 @@ _SILENT = {
 }  # fmt: skip
 # One round trip, and one value for each part whatever it holds.  The parts touch different records, so their order does
 # not matter.
-_APPEND = """
+_APPEND = f"""
 WITH logged AS (
   INSERT INTO entries SELECT ?::bigint, * FROM json_to_recordset(?::json) AS e(
     seq bigint, id text, kind text, who text, at float8, number bigint, body text, hash text)
@@ -66,9 +68,7 @@ WITH logged AS (
 )
 INSERT INTO seats SELECT ?::bigint, * FROM json_to_recordset(?::json) AS s(
   number bigint, seat bigint, position bigint, person text, lease text, expires float8, ahead text)
-ON CONFLICT (campaign, number, seat) DO UPDATE SET position = excluded.position, person = excluded.person,
-  lease = excluded.lease, expires = excluded.expires, ahead = excluded.ahead
-"""
+{PUT_OVER}"""
 
 
 @final
@@ -180,9 +180,7 @@ class PostgreSQL(Database):
                 copy.write_row(record)
 
     def add_campaign(self, session: Session, record: Record) -> int:
-        columns = "title, owner, created, row_count, fingerprint, dtype, width, learner, maker, touched"
-        values = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"
-        return int(session.fetch(f"INSERT INTO campaigns ({columns}) VALUES {values}", record)[0][0])
+        return int(session.fetch(f"{ADD_CAMPAIGN} RETURNING id", record)[0][0])
 
     def tables(self, session: Session) -> list[str]:
         found = session.fetch("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")

@@ -15,15 +15,11 @@ import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from askone.errors import StoreUnavailable
-from askone.store._database import WAIT, Database, Record, Session, TimedLock
+from askone.store._database import ADD_CAMPAIGN, PUT_OVER, WAIT, Database, Record, Session, TimedLock
 
 # What is deleted is overwritten: a name that was forgotten is not to be found in the file.
 PRAGMAS = ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16384", "secure_delete=ON", "wal_autocheckpoint=4000")
-_PUT = """
-INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (campaign, number, seat) DO UPDATE SET position = excluded.position, person = excluded.person,
-  lease = excluded.lease, expires = excluded.expires, ahead = excluded.ahead
-"""
+_PUT = f"INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?) {PUT_OVER}"
 
 
 @final
@@ -110,8 +106,7 @@ class SQLite(Database):
         session.many("INSERT INTO table_rows VALUES (?, ?, ?, ?, ?, ?)", records)
 
     def add_campaign(self, session: Session, record: Record) -> int:
-        columns = "title, owner, created, row_count, fingerprint, dtype, width, learner, maker, touched"
-        session.run(f"INSERT INTO campaigns ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", record)
+        session.run(ADD_CAMPAIGN, record)
         return int(session.cursor.lastrowid)
 
     def tables(self, session: Session) -> list[str]:

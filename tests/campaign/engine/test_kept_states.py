@@ -6,9 +6,9 @@ from contextlib import closing
 import pytest
 
 from askone.campaign.campaign import Campaign
-from askone.cli.main import main
 from askone.store.open import open_store
 from askone.store.verification import verify
+from commands import ask
 from staged import PRICES, play, price, stage, state_of
 
 
@@ -116,14 +116,12 @@ def test_a_state_that_cannot_be_read_is_dropped_though_it_is_as_it_was_kept(kept
     assert "is dropped" in caplog.text
 
 
-def test_status_and_verify_look_at_all_campaigns_though_one_is_broken(kept, capsys):
+def test_status_and_verify_look_at_all_campaigns_though_one_is_broken(kept):
     _, url = kept
     flipped(url, -300, "d")
-    assert main(["verify", "--store", url]) == 1
-    assert "DAMAGED is what was kept at 12" in " ".join(capsys.readouterr().out.split())
+    assert "DAMAGED is what was kept at 12" in " ".join(ask("verify", "--store", url, status=1).out.split())
     with closing(sqlite3.connect(url)) as database, database:
         database.execute("UPDATE campaigns SET learner = ? WHERE name = 'c'", (b"no learner",))
-    assert main(["status", "--store", url]) == 1
-    out = capsys.readouterr().out
+    out = ask("status", "--store", url, status=1).out
     assert "broken" in out
     assert "│ d " in out

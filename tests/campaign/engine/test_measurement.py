@@ -21,6 +21,8 @@ from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 from askone.questions.subset import Subset
 
+PLAN = ExamPlan()
+
 
 def taught(model, rows, label, questions):
     model.start(rows)
@@ -139,7 +141,7 @@ def test_errors_up_to_twice_the_target_are_told_apart():
 def test_a_learner_that_foretells_nothing_is_measured_too():
     rows = np.random.default_rng(0).normal(size=(40, 2))
     learner, state = taught(OneBitRegressor(0, 100, learner="sgd", random_state=0), rows, 40.0, 20)
-    found = Numbers().exam(learner, state, rows[0], np.full(3, 0.4))
+    found = Numbers().exam(learner, state, rows[0], np.full(3, 0.4), PLAN)
     assert isinstance(found.question, Between)
 
 
@@ -147,7 +149,7 @@ def test_slips_that_a_model_reckons_with_are_not_in_what_it_expects_of_labels():
     rows = np.random.default_rng(0).normal(size=(60, 2))
     plain, careless = (
         Numbers().exam(
-            *taught(OneBitRegressor(0, 100, flip=flip, random_state=0), rows, 40.0, 40), rows[0], np.full(3, 0.7)
+            *taught(OneBitRegressor(0, 100, flip=flip, random_state=0), rows, 40.0, 40), rows[0], np.full(3, 0.7), PLAN
         )
         for flip in (0.0, 0.2)
     )
@@ -157,7 +159,7 @@ def test_slips_that_a_model_reckons_with_are_not_in_what_it_expects_of_labels():
 def test_the_predicted_class_is_asked_about():
     rows = np.random.default_rng(0).normal(size=(60, 2))
     learner, state = taught(OneBitClassifier(["a", "b", "c"], random_state=0), rows, "b", 40)
-    found = ClassNames(("a", "b", "c")).exam(learner, state, rows[0], np.full(3, 0.5))
+    found = ClassNames(("a", "b", "c")).exam(learner, state, rows[0], np.full(3, 0.5), PLAN)
     assert found.question.members == ("b",)
     assert found.score == (0.0, 1.0)
 
@@ -169,7 +171,7 @@ def test_attributes_are_asked_where_they_alone_may_be():
         OneBitClassifier(["cat", "caracal", "owl"], attributes=known, random_state=0), rows, "owl", 60
     )
     for u, title, right in ((0.2, "feline", False), (0.8, "tufted ears", True)):
-        found = ClassNames(("cat", "caracal", "owl")).exam(learner, state, rows[0], np.array([u, 0.5, 0.5]))
+        found = ClassNames(("cat", "caracal", "owl")).exam(learner, state, rows[0], np.array([u, 0.5, 0.5]), PLAN)
         assert isinstance(found.question, Subset)
         assert found.question.title == title
         assert found.score[right] == 1.0
@@ -186,7 +188,7 @@ def test_attributes_that_are_right_are_not_called_classes():
     learner, state = taught(model, rows, "000", 40)
     scores = []
     for k in range(3):
-        found = labels.exam(learner, state, rows[0], np.array([(k + 0.5) / 3, 0.5, 0.5]))
+        found = labels.exam(learner, state, rows[0], np.array([(k + 0.5) / 3, 0.5, 0.5]), PLAN)
         scores += [found.score[found.question.answer(name)] for name in names]
     assert np.mean(scores) == 0.5
     assert labels.exam_measure == "share of attributes right"
@@ -207,7 +209,7 @@ def test_pairs_agree_with_the_order_as_often_as_tau_says():
     scores = [
         found.score[found.question.answer(truth)]
         for u, side in itertools.product(pairs, (0.2, 0.8))
-        if (found := Items(items).exam(learner, state, x, np.array([u, side, 0.5]))) is not None
+        if (found := Items(items).exam(learner, state, x, np.array([u, side, 0.5]), PLAN)) is not None
     ]
     tau = model.score(None, [truth])
     assert np.mean(scores) == pytest.approx((1 + tau) / 2)
@@ -216,9 +218,9 @@ def test_pairs_agree_with_the_order_as_often_as_tau_says():
 def test_no_exam_before_a_range_is_known_nor_for_several_outputs():
     rows = np.random.default_rng(0).normal(size=(40, 2))
     seeking = OneBitRegressor(random_state=0).start(rows).stream_
-    assert Numbers().exam(seeking.learner, seeking.state, rows[0], np.full(3, 0.5)) is None
+    assert Numbers().exam(seeking.learner, seeking.state, rows[0], np.full(3, 0.5), PLAN) is None
     two = OneBitRegressor([0, 0], [1, 1], random_state=0).start(rows).stream_
-    assert Numbers().exam(two.learner, two.state, rows[0], np.full(3, 0.5)) is None
+    assert Numbers().exam(two.learner, two.state, rows[0], np.full(3, 0.5), PLAN) is None
 
 
 def test_the_curve_needs_a_few_scores():

@@ -8,27 +8,26 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import pytest
 
-from askone import OneBitRegressor
+from askone import OneBitRegressor, load
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Next
 from askone.campaign.forecast import forecast
-from askone.campaign.kinds.base import FIRST_EXAM, SCATTER, Kind, View
+from askone.campaign.kinds.base import SCATTER, Kind, View
 from askone.campaign.kinds.number_exam import laplace, number_exam, usual_error
 from askone.campaign.kinds.registry import KINDS, register
 from askone.campaign.output import export, label_studio
 from askone.campaign.output.backup import backup, restore
-from askone.campaign.output.model_file import read_encoder, write_model
 from askone.campaign.settings.section import Line, about, section
 from askone.campaign.settings.settings import AskSettings, QuestionSettings, RowSettings, Settings
 from askone.campaign.tables.open import open_table
-from askone.cli.main import main
 from askone.errors import InvalidArgument
 from askone.estimators.learner_choices.defaults import Filters
 from askone.labels.number import Real
 from askone.labels.wording import Wording
 from askone.server.serializers import QuestionSerializer
-from askone.store.open import open_store
+from commands import ask
+from samples import same
 
 
 @section("labels")
@@ -75,7 +74,7 @@ class Share(Kind):
         mark = {"y": question.threshold}
         return View("threshold", {"threshold": told}, ("More", "Fewer"), mark, density=question.density)
 
-    def exam(self, learner, state, x, uniform, plan=FIRST_EXAM):
+    def exam(self, learner, state, x, uniform, plan):
         f = min(max(float(learner.predict(state, x[None])[0, 0]), 0.0), self.most)
         above = laplace(f, usual_error(learner.space, plan))
         return number_exam(learner.space, f, above, plan, float(uniform[0]), learner.count(state))
@@ -99,13 +98,6 @@ def known():
     register(Share)
     yield
     del KINDS["share"]
-
-
-@pytest.fixture
-def store():
-    opened = open_store("memory:")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -201,8 +193,7 @@ def test_its_exports(store, table, form):
     assert predictions[3]["odds"] == campaign.predictions([3])[0]["odds"]
     tasks = json.loads(b"".join(label_studio.task_chunks(store, "films")))
     assert tasks[0]["data"]["answers"] == [{"value": "More"}, {"value": "Fewer"}]
-    out = io.BytesIO()
-    write_model(campaign, out)
+    assert export.model_bytes(campaign)
 
 
 def test_it_is_kept_restored_and_replayed(store, table, tmp_path):
@@ -215,16 +206,9 @@ def test_it_is_kept_restored_and_replayed(store, table, tmp_path):
         assert [one["odds"] for one in other.predictions(range(80))] == [
             one["odds"] for one in campaign.predictions(range(80))
         ]
-        ours, theirs = (one.projection.learner.to_arrays(one.projection.state) for one in (campaign, other))
-        assert all(ours[name].tobytes() == theirs[name].tobytes() for name in ours)
-    (tmp_path / "films.askone").write_bytes(_model(campaign))
-    assert read_encoder(tmp_path / "films.askone").encode([{"stars": 0.5}]).shape == (1, 1)
-
-
-def _model(campaign):
-    out = io.BytesIO()
-    write_model(campaign, out)
-    return out.getvalue()
+        assert same(campaign.projection.learner, campaign.projection.state, other.projection.state)
+    saved = load(io.BytesIO(export.model_bytes(campaign)))
+    assert saved.encoder.encode([{"stars": 0.5}]).shape == (1, 1)
 
 
 def test_it_is_rehearsed(table):
@@ -233,15 +217,14 @@ def test_it_is_rehearsed(table):
     assert found.points[-1][2] < found.points[0][2]
 
 
-def test_it_is_made_from_the_command_line(table, tmp_path, monkeypatch, capsys):
+def test_it_is_made_from_the_command_line(table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert main(["new", str(table), "--kind", "share", "--set", "labels.deed=see it twice", "--name", "films"]) == 0
-    out = capsys.readouterr().out
+    out = ask("new", str(table), "--kind", "share", "--set", "labels.deed=see it twice", "--name", "films").out
     assert "shares of people who see it twice" in out
     assert "of people see it twice?" in out
-    assert main(["new", str(table), "--kind", "share"]) == 2
-    assert "labels.deed must be given" in capsys.readouterr().err
-    assert main(["new", str(table), "--kind", "share", "--low", "3"]) == 2
-    assert "--low must be left out for --kind share" in capsys.readouterr().err
-    assert main(["new", str(table)]) == 2
-    assert "or share (with --set labels.deed=WORDS)" in capsys.readouterr().err
+    assert "labels.deed must be given" in ask("new", str(table), "--kind", "share", status=2).err
+    assert (
+        "--low must be left out for --kind share"
+        in ask("new", str(table), "--kind", "share", "--low", "3", status=2).err
+    )
+    assert "or share (with --set labels.deed=WORDS)" in ask("new", str(table), status=2).err

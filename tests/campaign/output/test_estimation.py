@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 
 from askone.errors import InvalidArgument
-from askone.store.open import open_store
 from staged import ANIMALS, DRINKS, PRICES, asking, play, price, stage
-
-
-@pytest.fixture
-def store():
-    with open_store("memory:") as opened:
-        yield opened
 
 
 def test_a_mean_is_that_of_all_rows_and_of_groups(store):

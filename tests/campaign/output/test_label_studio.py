@@ -15,6 +15,7 @@ from askone.campaign.output._json_list import JsonList
 from askone.campaign.output.label_studio import CONFIG, Imported, import_tasks, task_chunks
 from askone.campaign.settings.settings import RowSettings
 from askone.errors import CampaignClosed, InvalidFile
+from samples import same
 
 
 def tasks_of(store):
@@ -100,8 +101,7 @@ def test_the_round_trip(store, kind):
     back = exported(tasks_of(store), {})
     assert taken(campaign, back) == Imported(already=before + 2)
     fresh = Campaign.open(store, "c", fresh=True)
-    state, again = (one.projection.learner.to_arrays(one.projection.state) for one in (campaign, fresh))
-    assert all(state[name].tobytes() == again[name].tobytes() for name in state)
+    assert same(campaign.projection.learner, campaign.projection.state, fresh.projection.state)
     answer(campaign, 2, start=500, now=2000.0)  # and it goes on
 
 

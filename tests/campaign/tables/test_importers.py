@@ -22,8 +22,8 @@ import askone
 from answered import answer, make
 from askone.campaign.engine import model_builder
 from askone.campaign.output.backup import backup_chunks, restore
+from askone.campaign.output.export import model_bytes
 from askone.campaign.output.label_studio import import_tasks, task_chunks
-from askone.campaign.output.model_file import read_encoder, write_model
 from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
@@ -99,14 +99,13 @@ class Bench:
         self.folder, self.store = folder, open_store("memory:")
         campaign = make(self.store)
         answer(campaign, 4)
-        model, tasks = io.BytesIO(), b"".join(task_chunks(self.store, "c"))
-        write_model(campaign, model)
+        tasks = b"".join(task_chunks(self.store, "c"))
         toml = b'title = "T"\n[labels]\nkind = "number"\nlow = 0\nhigh = 9\n[ask]\noverlap = 3\n'
         self.good = {
             **{f"table.{kind}": table_bytes(kind) for kind in ("csv", "tsv", "jsonl", "parquet", "xlsx")},
             **{f"image.{kind}": image_bytes(kind) for kind in ("png", "jpeg", "gif", "webp")},
             "backup": b"".join(backup_chunks(self.store, "c")),
-            "tasks": tasks, "model": model.getvalue(), "learner": self.store.learner("c"), "settings": toml,
+            "tasks": tasks, "model": model_bytes(campaign), "learner": self.store.learner("c"), "settings": toml,
         }  # fmt: skip
 
     def read(self, kind, data):
@@ -128,8 +127,6 @@ class Bench:
             path = self.folder / "m.askone"
             path.write_bytes(data)
             askone.load(path)
-            with contextlib.suppress(InvalidFile):  # there is none in it
-                read_encoder(path)
         elif name == "learner":
             model_builder.unpack(data)
         else:

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +26,7 @@ from askone.cli.main import main
 from askone.client.question import Posed
 from askone.errors import InvalidArgument
 from askone.store.open import open_store
+from waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -114,14 +114,6 @@ def demo() -> Iterator[tuple[subprocess.Popen, str, dict[str, str]]]:
             process.kill()
         process.wait()
         process.stdout.close()
-
-
-def until(found, seconds=30):
-    end = time.monotonic() + seconds
-    while not (value := found()):
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.05)
-    return value
 
 
 def test_it_serves_is_answered_and_ends(tmp_path):

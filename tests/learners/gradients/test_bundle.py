@@ -12,7 +12,7 @@ from askone import SGD, Ellipsoid, Filters
 from askone._common import random_table
 from askone.checks import check_gradient_unbiased, check_learner, check_loss_gradient
 from askone.errors import IncompatibleParts, InvalidAnswer, InvalidArgument
-from askone.estimators import OneBitRegressor, load
+from askone.estimators import OneBitRegressor
 from askone.features.maps import FeatureMap, Linear
 from askone.features.scaling import Scaler
 from askone.labels.losses import LOSSES, Bundled, Huber, Median, Squared
@@ -32,7 +32,7 @@ from askone.questions.reveal import Reveal
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
 from askone.session.stream import Stream
-from samples import models, small_labels, small_rows
+from samples import models, reloaded, small_labels, small_rows
 
 MODELS = models()
 BOUGHT = ("bought", "did not buy")
@@ -295,7 +295,7 @@ def test_the_minimisers_are_the_mean_and_the_bundles_medians():
 
 
 @pytest.mark.seeded
-def test_the_estimator_asks_about_bundles(tmp_path):
+def test_the_estimator_asks_about_bundles():
     X = small_rows(3000)
     y = np.column_stack([5 + X[:, 0], 20 + 4 * X[:, 1]])
     model = OneBitRegressor(
@@ -305,8 +305,7 @@ def test_the_estimator_asks_about_bundles(tmp_path):
     question = model.start(X).ask(X[0])
     assert question.quantities in ((1.0, 0.0), (2.0, 1.0), (0.0, 1.0))
     model.tell(question, "pays")
-    model.save(tmp_path / "m.askone")
-    loaded = load(tmp_path / "m.askone")
+    loaded = reloaded(model)
     assert loaded.ask(X[1]) == model.ask(X[1])
     assert loaded.wording.answers == ("pays", "does not")
     fitted = OneBitRegressor(**model.get_params(deep=False)).fit(X, y)
@@ -552,7 +551,7 @@ def test_bad_ellipsoids_and_bad_calls():
             learner.interval(state, rows)
 
 
-def test_the_estimator_prices_by_ellipsoid(tmp_path):
+def test_the_estimator_prices_by_ellipsoid():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3)) * [1, 10, 0.1]
     y = 40 + X @ [5.0, -0.8, 30.0]
@@ -560,8 +559,7 @@ def test_the_estimator_prices_by_ellipsoid(tmp_path):
     assert np.abs(model.predict(X) - y).max() < 0.5
     low, high = model.stream_.learner.interval(model.stream_.state, X)
     assert ((low <= y) & (y <= high)).all()
-    model.save(tmp_path / "m.askone")
-    loaded = load(tmp_path / "m.askone")
+    loaded = reloaded(model)
     assert np.array_equal(loaded.predict(X), model.predict(X))
     assert loaded.stream_.state.count == 300
     named = OneBitRegressor(0, 80, learner=Ellipsoid(model="linear"), wording=Wording(answers=BOUGHT)).start(X)

@@ -14,6 +14,7 @@ from askone.features.maps import Intercept
 from askone.learners.kalman.regressor import FilterLearner, most_telling
 from askone.questions.base import HONEST, ErrorRates
 from askone.questions.half_space import HalfSpace
+from samples import reloaded
 
 RATES = [(0.0, 0.0), (0.5, 0.0), (0.05, 0.3), (0.2, 0.2)]
 GRID = np.linspace(-6, 6, 24001)
@@ -96,15 +97,14 @@ def test_what_is_known_is_made_use_of(guess, lapse):
     assert errors[0] < 0.5 * errors[1]
 
 
-def test_a_log_a_file_and_an_oracle_say_the_same(tmp_path):
+def test_a_log_a_file_and_an_oracle_say_the_same():
     rates = {"guess": 0.3, "lapse": 0.1}
     model = askone.OneBitRegressor(0, 100, **rates, random_state=0)
     listener(model, 0.3, 0.1, np.random.default_rng(0), 40)
     new = np.linspace(0, 1, 7)[:, None]
     again = model.refit(askone.OneBitRegressor(0, 100, **rates, random_state=0))
     assert np.array_equal(again.predict(new), model.predict(new))
-    model.save(tmp_path / "model")
-    loaded = askone.load(tmp_path / "model")
+    loaded = reloaded(model)
     assert np.array_equal(loaded.predict(new), model.predict(new))
     assert str(loaded.ask([0.3])) == str(model.ask([0.3]))
     X = np.random.default_rng(1).uniform(size=(60, 1))

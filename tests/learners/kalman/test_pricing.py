@@ -12,6 +12,7 @@ from askone.learners.abilities import HasPrices, able
 from askone.learners.kalman import pricing
 from askone.learners.kalman.regressor import FilterLearner
 from askone.questions.half_space import HalfSpace
+from samples import reloaded
 
 
 def shop(**options):
@@ -90,7 +91,7 @@ def test_a_price_that_is_never_paid_is_left():
     assert learner.ask(state, [0.0], np.array([0.9, 0.5, 0.5])).threshold < 12
 
 
-def test_the_estimator_offers_saves_and_says_prices(tmp_path):
+def test_the_estimator_offers_saves_and_says_prices():
     X = np.linspace(0, 1, 40)[:, None]
     model = askone.OneBitRegressor(0, 10, learner=Filters(goal="revenue"), random_state=3).start(X)
     offers = model.ask(X[:20])
@@ -98,8 +99,7 @@ def test_the_estimator_offers_saves_and_says_prices(tmp_path):
         model.tell(offer, offer.holds(3 + 4 * row[0]))
     price, chance = model.best_price(X, return_chance=True)
     assert np.all((price > 0) & (price <= 10) & (chance > 0) & (chance <= 1))
-    model.save(tmp_path / "shop.askone")
-    loaded = askone.load(tmp_path / "shop.askone")
+    loaded = reloaded(model)
     assert loaded.learner.goal == "revenue"
     assert loaded.best_price(X).tolist() == price.tolist()
     assert loaded.ask(X[20]).threshold == model.ask(X[20]).threshold

@@ -19,7 +19,7 @@ from askone.features.scaling import Scaler
 from askone.labels.losses import Squared
 from askone.learners.kalman import _compiled
 from askone.learners.kalman._bank import ALONE
-from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.prediction_intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.mixture.number import NumberMixture
 from askone.learners.people.crowd import CrowdLearner
@@ -32,7 +32,7 @@ from askone.session.oracle import Oracle
 from askone.session.replay import fold
 from askone.session.simulation import simulate
 from askone.session.stream import Stream
-from samples import models, other_labels, small_labels, small_rows
+from samples import models, other_labels, reloaded, same, small_labels, small_rows
 
 B = _compiled.PENDING
 LINE = Linear(Scaler.from_rows(small_rows()))
@@ -544,11 +544,6 @@ ALL = {
 each_learner = pytest.mark.parametrize("learner", ALL.values(), ids=ALL)
 
 
-def same(learner, one, other):
-    a, b = learner.to_arrays(one), learner.to_arrays(other)
-    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
-
-
 @each_learner
 def test_the_contract(learner):
     n = 24 if isinstance(learner, Calibrated) else 40
@@ -714,15 +709,14 @@ def test_what_goes_with_filters_only():
 
 @pytest.mark.parametrize("options", [{}, {"interval": 0.8}, {"flip": 0.1}], ids=str)
 @pytest.mark.parametrize("ranged", [True, False])
-def test_saved_and_loaded(tmp_path, options, ranged):
+def test_saved_and_loaded(options, ranged):
     X, y = small_rows(100), small_labels(1, 100)[:, 0]
     ends = {"low": -2, "high": 2} if ranged else {}
     model = askone.OneBitRegressor(
         **ends, **options, learner=Filters(n_components=10, calibration=20), random_state=0
     ).fit(X, y)
     late = model.ask(X[0], key="late")
-    model.save(tmp_path / "model")
-    twin = askone.load(tmp_path / "model")
+    twin = reloaded(model)
     for one in (model, twin):
         one.tell(late, True)
         one.tell(one.ask(X[1], key="next"), False)

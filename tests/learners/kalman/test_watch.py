@@ -11,6 +11,7 @@ from askone.questions.base import ErrorRates
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 from askone.session.simulation import simulate
+from samples import same
 
 RULES = {"turned": lambda f: -f, "shifted": lambda f: f + 0.5}
 ROWS = np.linspace(-1, 1, 200)[:, None]
@@ -130,9 +131,7 @@ def test_answers_told_at_once_are_those_told_one_by_one(diagonal):
         for first in range(0, len(X), size):
             part = slice(first, first + size)
             together = bank.tell_many(together, X[part], questions[part], answers[part])
-        ours, theirs = bank.to_arrays(together), bank.to_arrays(state)
-        assert ours.keys() == theirs.keys()
-        assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+        assert same(bank, together, state)
 
 
 def test_to_learn_anew_is_no_change():

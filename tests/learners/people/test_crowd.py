@@ -12,7 +12,7 @@ from askone.learners import abilities
 from askone.learners.people.crowd import CrowdLearner
 from askone.questions.base import HONEST, ErrorRates
 from learner_samples import NAMES, five
-from samples import small_labels, small_rows
+from samples import reloaded, small_labels, small_rows
 
 CROWD = {"ann": (0.02, 0.02), "bob": (0.02, 0.02), "cid": (0.02, 0.02), "dee": (0.15, 0.15), "eve": (0.5, 0.5)}
 
@@ -89,7 +89,7 @@ def test_one_person_is_learnt_from_as_if_nobody_were_named():
 
 
 @pytest.mark.parametrize("kind", ["number", "classes", "order"])
-def test_a_log_teaches_the_same_and_a_model_is_saved_whole(kind, tmp_path):
+def test_a_log_teaches_the_same_and_a_model_is_saved_whole(kind):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(260, 3))
     if kind == "number":
@@ -107,8 +107,7 @@ def test_a_log_teaches_the_same_and_a_model_is_saved_whole(kind, tmp_path):
     assert isinstance(learner, CrowdLearner)
     assert learner.people(again.state) == learner.people(model.stream_.state)
     assert np.array_equal(learner.predict(again.state, X), learner.predict(model.stream_.state, X))
-    model.save(tmp_path / "model.askone")
-    loaded = askone.load(tmp_path / "model.askone")
+    loaded = reloaded(model)
     assert loaded.people_ == model.people_
     for one in (model, loaded):
         told(one, X[:90] + 0.01, y[:90], 2)

@@ -28,7 +28,7 @@ from askone.session.log import Answered, Asked
 from askone.session.oracle import Oracle
 from askone.session.replay import fold
 from askone.session.simulation import simulate
-from samples import small_labels, small_rows
+from samples import same, small_labels, small_rows
 
 FEATURES = Linear(Scaler.from_rows(small_rows()))
 NAMES = ("a", "b", "c", "d")
@@ -276,8 +276,7 @@ def test_the_state_is_a_fold_of_bits(name):
         assert type(answer) is bool
         log += [Asked(f"a{i}", str(i), question, i), Answered(f"b{i}", f"a{i}", answer)]
     again = fold(learner, {str(i): x for i, x in enumerate(small_rows())}, log)
-    first, second = learner.to_arrays(state), learner.to_arrays(again)
-    assert all(np.array_equal(first[key], second[key]) for key in first)
+    assert same(learner, state, again)
 
 
 @pytest.mark.parametrize("name", ["mean", "rounded mean", "three means"])
@@ -292,8 +291,7 @@ def test_labels_that_answer_alike_teach_alike(name):
             others.append(u * (c + side) + across - (across @ u) * u)
     assert np.abs(np.array(others) - y).mean() > 50
     second = simulate(learner, X, Oracle(np.array(others)), at=[])
-    one, two = learner.to_arrays(first.state), learner.to_arrays(second.state)
-    assert all(np.array_equal(one[key], two[key]) for key in one)
+    assert same(learner, first.state, second.state)
 
 
 def test_orders_that_answer_alike_teach_alike():

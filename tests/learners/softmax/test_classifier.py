@@ -21,7 +21,7 @@ from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.session.simulation import simulate
 from learner_samples import BY_LIKELIHOOD as ALL
 from learner_samples import FEATURES, KNOWN_BY, NAMES, PAIRS, five
-from samples import small_rows
+from samples import other_names, reloaded, same, small_rows
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -176,14 +176,10 @@ def test_labels_that_answer_alike_teach_alike(name):
     learner = ALL[name]
     X, y = five(80)
     first = simulate(learner, X, Oracle(y), keep=True, at=[])
-    rng, others = np.random.default_rng(1), []
-    for one in first.blocks:
-        members = set(one.question.members)
-        others.append(rng.choice(sorted(members if one.answer else set(NAMES) - members)))
-    assert np.mean(np.array(others) != y) > 0.3
-    second = simulate(learner, X, Oracle(np.array(others)), at=[])
-    a, b = learner.to_arrays(first.state), learner.to_arrays(second.state)
-    assert all(np.array_equal(a[key], b[key]) for key in a)
+    others = other_names(first.blocks, NAMES)
+    assert np.mean(others != y) > 0.3
+    second = simulate(learner, X, Oracle(others), at=[])
+    assert same(learner, first.state, second.state)
 
 
 def test_only_allowed_sets_are_asked():
@@ -330,7 +326,7 @@ def test_probabilities_follow_the_truth():
     )
 
 
-def test_few_rows_and_no_rows(tmp_path):
+def test_few_rows_and_no_rows():
     X, y = load_iris(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(X))
     few = OneBitClassifier(random_state=0).fit(X[order[:100]], y[order[:100]])  # fewer rows than components
@@ -340,8 +336,7 @@ def test_few_rows_and_no_rows(tmp_path):
         question = model.ask([0.5])
     model.tell(question, True)
     open_ = model.ask([-1.0])
-    model.save(tmp_path / "m")
-    back = askone.load(tmp_path / "m")
+    back = reloaded(model)
     grid = np.linspace(-2, 2, 9)[:, None]
     assert np.array_equal(back.tell(open_, False).predict_proba(grid), model.tell(open_, False).predict_proba(grid))
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-import askone
 from askone import checks
 from askone._common import random_table
 from askone.errors import InvalidArgument
@@ -21,7 +20,7 @@ from askone.learners.thurstone.banks import PairBank, default_bank
 from askone.learners.thurstone.many import ManyItemsLearner
 from askone.learners.thurstone.ranker import ThurstoneLearner
 from askone.questions.comparison import Prefer
-from samples import small_rows
+from samples import reloaded, small_rows
 
 NOWHERE = np.zeros(1)
 
@@ -132,14 +131,13 @@ def test_a_thousand_items_after_three_thousand_answers():
     assert kendalltau(one.predict(state, [NOWHERE])[0], utilities).statistic > 0.682 + 0.05
 
 
-def test_the_default_for_many_items(tmp_path):
+def test_the_default_for_many_items():
     model = OneBitRanker(list(range(300)), random_state=0)
     for _ in range(150):
         question = model.ask()
         model.tell(question, question.first < question.second, person="ann" if question.number % 2 else "bob")
     assert isinstance(model.stream_.learner.base, ManyItemsLearner)
-    model.save(tmp_path / "m.askone")
-    back = askone.load(tmp_path / "m.askone")
+    back = reloaded(model)
     assert (back.decision_function() == model.decision_function()).all()
     assert (back.predict_std() == model.predict_std()).all()
     assert back.ask() == model.ask()

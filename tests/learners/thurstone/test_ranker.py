@@ -33,7 +33,7 @@ from askone.session.oracle import Oracle
 from askone.session.replay import fold
 from askone.session.simulation import simulate
 from askone.session.stream import Stream
-from samples import models, small_rows
+from samples import models, reloaded, same, small_rows
 
 ITEMS = ("ant", "bee", "cow", "doe")
 LINEAR = Linear(Scaler.from_rows(small_rows()))
@@ -58,11 +58,6 @@ def orders(n=40, noise=0.0):
     rng = np.random.default_rng(3)
     utilities = small_rows(n) @ np.array([[1.0, -1.0, 0.3, 0.1], [0.2, 0.5, -1.0, 0.4]])
     return Ranking(ITEMS).from_scores(utilities + noise * rng.normal(size=(n, 4)))
-
-
-def same(one, a, b):
-    first, second = one.to_arrays(a), one.to_arrays(b)
-    return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
 
 
 def told(one, X, y, start=0):
@@ -474,14 +469,13 @@ def test_odd_inputs(X):
 
 @pytest.mark.parametrize("rows", [True, False])
 @pytest.mark.parametrize("model", ["auto", "linear", "fourier"])
-def test_saved_and_loaded(model, rows, tmp_path):
+def test_saved_and_loaded(model, rows):
     X, one = (small_rows(60), small_rows(60)[0]) if rows else (None, None)
     first = OneBitRanker(list(ITEMS), learner=Thurstone(model=model, n_components=20), flip=0.1, random_state=0).fit(
         X, orders(60)
     )
     first.ask(one)
-    first.save(tmp_path / "m.askone")
-    back = askone.load(tmp_path / "m.askone")
+    back = reloaded(first)
     assert (back.decision_function(X) == first.decision_function(X)).all()
     assert (back.predict_std(X) == first.predict_std(X)).all()
     assert back.stream_.open == [60]

@@ -8,7 +8,6 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-import askone
 from askone import Thurstone, checks
 from askone._common import random_table
 from askone.errors import InvalidAnswer
@@ -22,6 +21,7 @@ from askone.learners.thurstone.ranker import ThurstoneLearner
 from askone.questions import question_from_json
 from askone.questions.base import ErrorRates
 from askone.questions.comparison import Prefer, PreferOrTie
+from samples import reloaded
 
 KINDS = (ThurstoneLearner, ManyItemsLearner)
 NOWHERE = np.zeros(1)
@@ -106,7 +106,7 @@ def test_a_liking_for_the_first_is_learnt(kind, side):
     assert math.isclose(there + back, 1.0, rel_tol=1e-9)
 
 
-def test_ties_of_an_estimator(tmp_path):
+def test_ties_of_an_estimator():
     model = OneBitRanker(["tea", "coffee", "milk"], learner=Thurstone(ties=True), random_state=0)
     value = {"tea": 0.0, "coffee": 0.1, "milk": 3.0}
     for n in range(90):
@@ -120,8 +120,7 @@ def test_ties_of_an_estimator(tmp_path):
     assert [model.people_[name].answers for name in ("ann", "bob")] == [30, 30]
     with pytest.raises(InvalidAnswer):
         model.tell(model.ask(), "both")
-    model.save(tmp_path / "m.askone")
-    assert (askone.load(tmp_path / "m.askone").decision_function() == model.decision_function()).all()
+    assert (reloaded(model).decision_function() == model.decision_function()).all()
     again = model.refit(OneBitRanker(["tea", "coffee", "milk"], learner=Thurstone(ties=True), random_state=0))
     assert again.stream_.answered == 90
     assert again.predict()[0] == "milk"

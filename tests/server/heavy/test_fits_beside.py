@@ -3,7 +3,6 @@
 import logging
 import os
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from askone.server.heavy.fits_beside import FitsBeside
 from refitting import FittedMean, register
 from sites import LOOSE
 from staged import PRICES, stage
+from waiting import until
 
 LONG = 600.0
 
@@ -57,13 +57,6 @@ def fits_of(campaign):
     return list(campaign.store.entries(campaign.name, kinds=("fitted",)))
 
 
-def until(condition):
-    end = time.monotonic() + LONG
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.01)
-
-
 def same(campaign, other):
     states = [one.projection.learner.to_arrays(one.projection.state) for one in (campaign, other)]
     return all(states[0][name].tobytes() == array.tobytes() for name, array in states[1].items())
@@ -83,13 +76,13 @@ def test_nobody_waits_for_a_fit(any_store, beside, monkeypatch):
     assert campaign.projection.answers == 20
     assert not fits_of(campaign)
     go_on.set()
-    until(lambda: fits_of(campaign))
+    until(lambda: fits_of(campaign), LONG)
     [entry] = fits_of(campaign)[:1]
     assert entry.event.learnt < 12 < entry.seq  # made of fewer answers than there were when it took effect
     answered(service, 10, start=20)
-    until(lambda: not beside._begun)
+    until(lambda: not beside._begun, LONG)
     service.learn(lambda: True)
-    until(lambda: not beside._begun)
+    until(lambda: not beside._begun, LONG)
     campaign.refresh()
     assert same(campaign, Campaign.open(campaign.store, campaign.name, fresh=True))
 
@@ -103,7 +96,7 @@ def test_a_process_of_its_own_makes_them(campaign, beside, monkeypatch, tmp_path
     with monkeypatch.context() as nobody:
         nobody.setattr(registry, "names", tuple)
         answered(CampaignService(campaign, beside.consider), 8)
-        until(lambda: fits_of(campaign))
+        until(lambda: fits_of(campaign), LONG)
     campaign.refresh()
     assert campaign.projection.state.at >= 6
     assert same(campaign, Campaign.open(campaign.store, campaign.name, fresh=True))
@@ -119,10 +112,10 @@ def test_one_that_fails_is_told_and_stops_nobody(campaign, beside, monkeypatch, 
     service = CampaignService(campaign, beside.consider)
     with caplog.at_level(logging.ERROR):
         answered(service, 7)
-        until(lambda: not beside._begun)
+        until(lambda: not beside._begun, LONG)
         assert campaign.due_fit() is None  # not before there are more answers
         answered(service, 8, start=7)
-        until(lambda: not beside._begun)
+        until(lambda: not beside._begun, LONG)
     assert [record.getMessage() for record in caplog.records] == [
         "a fit of campaign c failed, and is tried again later"
     ]
@@ -135,7 +128,7 @@ def test_a_server_that_ends_does_not_wait_for_a_process(campaign, monkeypatch, t
     monkeypatch.setattr(registry, "names", tuple)
     fits = FitsBeside(LOOSE)
     answered(CampaignService(campaign, fits.consider), 8)
-    until(lambda: fits._child)
+    until(lambda: fits._child, LONG)
     fits.close()
     assert not fits_of(campaign)
     assert not fits._begun

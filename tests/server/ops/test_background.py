@@ -7,13 +7,9 @@ from contextlib import closing
 import pytest
 
 from askone.server.ops.background import BackgroundLoops
+from waiting import soon
 
 LONG = 20  # seconds: nothing takes so long unless it hangs
-
-
-async def until(holds):
-    while not holds():
-        await asyncio.sleep(0.001)
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("odd"), OSError("away"), None], ids=repr)
@@ -30,9 +26,9 @@ def test_a_loop_that_ends_is_started_again_and_said(error, caplog):
     async def main():
         loops = BackgroundLoops(well=0.2, pauses=(0.001, 0.002))
         task = asyncio.create_task(loops.keep_running("webhooks", loop))
-        await until(lambda: loops.ended)
-        await until(lambda: len(runs) == 3)
-        await until(lambda: not loops.ended)
+        await soon(lambda: loops.ended)
+        await soon(lambda: len(runs) == 3)
+        await soon(lambda: not loops.ended)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         assert task.cancelled()
@@ -67,4 +63,4 @@ def test_answers_come_to_their_place_in_the_file_by_themselves(alone, tmp_path):
         except sqlite3.DatabaseError:  # read while it was written
             return []
 
-    asyncio.run(asyncio.wait_for(until(there), LONG))
+    asyncio.run(asyncio.wait_for(soon(there), LONG))

@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 
 import httpx
@@ -17,6 +16,7 @@ import uvloop
 from askone.server.config import ServerConfig
 from askone.server.ops.http_protocol import MIN_READ_BYTES, Connections, LimitedProtocol, allow_files
 from askone.server.runner import uvicorn_config
+from waiting import until
 
 PATIENCE = 60
 """Seconds, of a machine that may be busy; what is waited for comes within one or two."""
@@ -43,7 +43,7 @@ class Running:
         self.address = self._listening.getsockname()
         self._thread = threading.Thread(target=lambda: self._run(self.server.serve([self._listening])))
         self._thread.start()
-        eventually(lambda: self.server.started)
+        until(lambda: self.server.started, PATIENCE)
         return self
 
     def __exit__(self, *_):
@@ -59,13 +59,6 @@ class Running:
         made.bind((source, 0))
         made.connect(self.address)
         return made
-
-
-def eventually(true):
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def ended(connection):
@@ -151,8 +144,8 @@ def test_answers_that_are_not_read_are_not_kept(site, loop, close, asked):
         ASKED.clear()
         deaf.sendall(asked + b" HTTP/1.1\r\n" + HOST + close + b"\r\n")
         assert ASKED.wait(PATIENCE)
-        eventually(lambda: len(running.connections) == 0)
-        eventually(lambda: not running.server.server_state.tasks)
+        until(lambda: len(running.connections) == 0, PATIENCE)
+        until(lambda: not running.server.server_state.tasks, PATIENCE)
 
 
 def test_of_many_requests_at_once_two_are_answered(running):
@@ -173,7 +166,7 @@ def test_who_comes_anew_takes_the_place_of_who_was_silent_longest(site):
         crowd = []
         for n in range(1, 5):
             crowd.append(stack.enter_context(running.connect("127.0.0.2")))
-            eventually(lambda n=n: len(running.connections) == n)  # in this order
+            until(lambda n=n: len(running.connections) == n, PATIENCE)  # in this order
         crowd[0].sendall(LIVE + b"\r\n")
         assert status(crowd[0]) == 200
         fifth = stack.enter_context(running.connect("127.0.0.2"))
@@ -262,7 +255,7 @@ def test_when_files_run_out_it_recovers_by_itself(tmp_path):
     try:
         url = running.stdout.readline().split()[-1]
         with httpx.Client(base_url=url, timeout=PATIENCE) as client:
-            eventually(lambda: _answers(client))
+            until(lambda: _answers(client), PATIENCE)
         host, port = url.removeprefix("http://").split(":")
         crowd = [socket.create_connection((host, int(port))) for _ in range(200)]
         try:
@@ -276,7 +269,7 @@ def test_when_files_run_out_it_recovers_by_itself(tmp_path):
             for one in crowd:
                 one.close()
         with httpx.Client(base_url=url, timeout=PATIENCE) as client:
-            eventually(lambda: _answers(client))
+            until(lambda: _answers(client), PATIENCE)
     finally:
         running.terminate()
         running.communicate(timeout=PATIENCE)

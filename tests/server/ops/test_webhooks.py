@@ -27,6 +27,7 @@ from askone.server.security.webhook_addresses import resolve
 from askone.store._database import Session
 from sites import DRINKS, LOOSE, Site
 from stores import at_once
+from waiting import until
 
 API = "/api/v1"
 
@@ -91,13 +92,6 @@ def answer(site, mark, person="annotator", campaign="drinks"):
     client = site.token(person)
     body = {"lease": site.question(client, campaign)["lease"], "answer": True, "id": mark}
     assert client.post(f"{API}/campaigns/{campaign}/answers", json=body).status_code == 200
-
-
-def until(condition, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_answers_and_ends_are_told_and_signed(site, receiver):

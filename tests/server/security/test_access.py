@@ -14,7 +14,6 @@ from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
-from PIL import Image
 
 from askone.campaign.create import create_campaign
 from askone.campaign.output.backup import backup_chunks
@@ -26,7 +25,7 @@ from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store._database import Session
 from calling import API, assert_error, body_of, dump, path_of
-from sites import DRINKS, PASSWORD, QUICK, Site, ok
+from sites import DRINKS, PASSWORD, QUICK, Site, ok, shades
 
 PEOPLE = ("nobody", "annotator", "manager", "stranger", "other", "admin")
 """Nobody in particular; two of the campaign drinks; two of prices, whose things are asked for; the administrator."""
@@ -131,10 +130,7 @@ class World:
         self.site = site = Site(folder)
         site.services.webhooks.check = AsyncMock()  # what is tested is who may, not where to
         self._numbers = itertools.count(1)
-        pictures = folder / "pictures"
-        pictures.mkdir()
-        for n in range(24):
-            Image.new("L", (8, 8), 10 * n).save(pictures / f"p{n}.png")
+        pictures = shades(folder / "pictures", 24)
         shown = QuestionSettings(instructions="![](p0.png) ![](p1.png)")
         digits = Settings("D", ClassNames(("1", "2")), question=shown)
         create_campaign(site.store, "digits", digits, open_table(pictures), "other", 0.0)

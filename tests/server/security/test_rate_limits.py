@@ -11,11 +11,12 @@ from pydantic import TypeAdapter
 from starlette.requests import Request
 
 from askone.campaign.engine._annotators import FAST
+from askone.server._bodies import stream_body
 from askone.server._requests import Id, Lease, Name, Slug, Title
 from askone.server._routing import PARTS
 from askone.server.app import ROUTES
 from askone.server.config import Rates, ServerConfig
-from askone.server.security.rate_limits import RateLimiter, stream_body
+from askone.server.security.rate_limits import RateLimiter
 from askone.session.log import Answered
 from calling import API, assert_error, path_of
 from sites import LOOSE, Site

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from journeys import House, house, killing
-from pages import Site
+from pages import Site, opened
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +23,12 @@ def site(shared: Site) -> Site:
     """The small server, as it is at first."""
     shared.reset()
     return shared
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Any:
+    """One tab for all tests of a module, as opening one is slow."""
+    return opened(browser)
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from answering import API, Campaign, members, number, pair, row
 from askone.server.routes.pages import PAGE
+from journeys import eventually, shown
 from pages import CORPUS, Reply, Site, barriers, faults, opened, refused
 
 SHOWN = "#ask:not([hidden])"
@@ -18,11 +19,6 @@ SHOWN = "#ask:not([hidden])"
 @pytest.fixture
 def campaign(site: Site) -> Campaign:
     return Campaign(site)
-
-
-@pytest.fixture(scope="module")
-def desk(browser: Any) -> Any:
-    return opened(browser)
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +38,8 @@ def checked(page: Any, site: Site) -> Iterator[Any]:
 
 
 @pytest.fixture
-def page(desk: Any, site: Site, campaign: Campaign) -> Iterator[Any]:
-    yield from checked(desk, site)
+def page(tab: Any, site: Site, campaign: Campaign) -> Iterator[Any]:
+    yield from checked(tab, site)
 
 
 @pytest.fixture
@@ -53,32 +49,30 @@ def small(phone: Any, site: Site, campaign: Campaign) -> Iterator[Any]:
 
 def start(page: Any, site: Site, path: str = "/answer/c") -> None:
     page.goto(site.url + path)
-    page.wait_for_selector(SHOWN)
-    ready(page)
-
-
-def ready(page: Any) -> None:
-    """An answer in the first moments of a question is not taken: it may be the second half of a double click."""
-    page.wait_for_timeout(230)
+    shown(page)
 
 
 def asks(page: Any, text: str) -> None:
     page.wait_for_function(
         "t => document.getElementById('question').textContent === t && !document.getElementById('ask').hidden", arg=text
     )
-    ready(page)
+    shown(page)
 
 
-def eventually(page: Any, true: Callable[[], Any]) -> None:
-    for _ in range(100):
-        if true():
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError("it never came")
+def press(page: Any, key: str, price: str) -> None:
+    """A key, by which this price comes to be asked about."""
+    page.keyboard.press(key)
+    asks(page, f"Is the price above {price} EUR?")
 
 
 def saved(page: Any, state: str = "saved") -> None:
     page.wait_for_selector(f"#saved[data-state={state}]")
+
+
+def kept(page: Any, campaign: Campaign, answers: list[bool]) -> None:
+    """These answers, and no others, have come to the server."""
+    saved(page)
+    assert campaign.answers == answers
 
 
 def stored(page: Any) -> int:
@@ -106,8 +100,7 @@ def test_clicks_answer_and_a_double_click_answers_once(page: Any, site: Site, ca
     asks(page, "Is the price above 2 EUR?")
     page.click("#answer-left")
     asks(page, "Is the price above 3.5 EUR?")
-    saved(page)
-    assert campaign.answers == [True, False]
+    kept(page, campaign, [True, False])
     assert page.inner_text("#progress") == "2 answered · 48 left"
 
 
@@ -118,8 +111,7 @@ def test_a_held_key_answers_once(page: Any, site: Site, campaign: Campaign) -> N
         page.wait_for_timeout(80)
         page.keyboard.down("y")  # Playwright marks these as repeated
     page.keyboard.up("y")
-    saved(page)
-    assert campaign.answers == [True]
+    kept(page, campaign, [True])
 
 
 def test_keyboard_alone(page: Any, site: Site, campaign: Campaign) -> None:
@@ -128,13 +120,10 @@ def test_keyboard_alone(page: Any, site: Site, campaign: Campaign) -> None:
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.id") == "answer-right":
             break
-    page.keyboard.press("Enter")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "Enter", "2")
     assert page.evaluate("document.activeElement.id") == "answer-right"  # the focus stays: Enter goes on
-    page.keyboard.press("Space")
-    asks(page, "Is the price above 3 EUR?")
-    saved(page)
-    assert campaign.answers == [True, True]
+    press(page, "Space", "3")
+    kept(page, campaign, [True, True])
 
 
 def test_a_pair_goes_to_the_side_of_the_key(page: Any, site: Site, campaign: Campaign) -> None:
@@ -146,8 +135,7 @@ def test_a_pair_goes_to_the_side_of_the_key(page: Any, site: Site, campaign: Cam
     asks(page, "Do you prefer tea 1 or coffee 1?")
     page.keyboard.press("ArrowRight")
     asks(page, "Do you prefer tea 2 or coffee 2?")
-    saved(page)
-    assert campaign.answers == [True, False]
+    kept(page, campaign, [True, False])
 
 
 def drag(page: Any, dx: int) -> None:
@@ -174,25 +162,19 @@ def test_a_swipe_answers_once_it_is_far_enough(small: Any, site: Site, campaign:
     asks(page, "Is the price above 2 EUR?")
     drag(page, -160)
     asks(page, "Is the price above 3.5 EUR?")
-    saved(page)
-    assert campaign.answers == [True, False]
+    kept(page, campaign, [True, False])
 
 
 def test_undo_skip_and_cannot_tell(page: Any, site: Site, campaign: Campaign) -> None:
     start(page, site)
     assert page.get_attribute("#undo", "aria-disabled") == "true"
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
-    page.keyboard.press("s")
-    asks(page, "Is the price above 3 EUR?")
-    page.keyboard.press("t")
-    asks(page, "Is the price above 4 EUR?")
+    press(page, "y", "2")
+    press(page, "s", "3")
+    press(page, "t", "4")
     saved(page)
     assert [body.get("reason") for _, body in campaign.log] == [None, "skip", "cannot tell"]
-    page.keyboard.press("u")
-    asks(page, "Is the price above 3 EUR?")
-    page.keyboard.press("Control+z")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "u", "3")
+    press(page, "Control+z", "2")
     page.click("#undo")
     asks(page, "Is the price above 1 EUR?")
     saved(page)
@@ -210,8 +192,7 @@ def test_a_flag_takes_a_reason_and_keeps_the_question(page: Any, site: Site, cam
     page.wait_for_function("() => document.querySelector('.toast') !== null")
     saved(page)
     assert [(path, body["reason"]) for path, body in campaign.log] == [("flags", "yes, the photo is of another flat")]
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
 
 
 def test_help_has_the_instructions_and_switches_single_keys_off(page: Any, site: Site, campaign: Campaign) -> None:
@@ -227,7 +208,7 @@ def test_help_has_the_instructions_and_switches_single_keys_off(page: Any, site:
     page.keyboard.press("?")
     page.uncheck("#single-keys")
     page.keyboard.press("Escape")
-    ready(page)
+    shown(page)
     page.keyboard.press("y")
     page.wait_for_timeout(150)
     assert campaign.answers == []
@@ -251,8 +232,7 @@ def test_a_training_round_tells_what_is_right_and_sends_nothing(page: Any, site:
     asks(page, "Is the price above 70 EUR?")
     page.keyboard.press("n")
     assert "Not quite: the answer is “Yes”" in page.inner_text("#practice")
-    page.keyboard.press("Enter")
-    asks(page, "Is the price above 71 EUR?")
+    press(page, "Enter", "71")
     page.keyboard.press("y")
     assert "1 of 2 answers right" in page.inner_text("#practice")
     page.get_by_role("button", name="Begin").click()
@@ -303,12 +283,11 @@ def test_the_question_ahead_is_there_at_once(page: Any, site: Site, campaign: Ca
     page.keyboard.press("n")
     assert page.inner_text("#question") == "Is the price above 2.5 EUR?"  # in the same task, not after the response
     assert page.get_attribute("#saved", "data-state") == "saving"
-    ready(page)
+    shown(page)
     page.keyboard.press("y")  # the question ahead, answered before the first response is there
     campaign.delay = 0.0
     asks(page, "Is the price above 3 EUR?")
-    saved(page)
-    assert campaign.answers == [False, True]
+    kept(page, campaign, [False, True])
     assert [body["lease"] for _, body in campaign.log] == ["lease-0", "lease-1"]
 
 
@@ -319,8 +298,7 @@ def test_a_question_ahead_that_was_replaced_gives_way(page: Any, site: Site, cam
     page.keyboard.press("y")
     assert page.inner_text("#question") == "Is the price above 2 EUR?"
     asks(page, "Is the price above 99 EUR?")
-    saved(page)
-    assert campaign.answers == [True]
+    kept(page, campaign, [True])
 
 
 def test_an_answer_to_what_is_no_longer_asked_is_not_counted(page: Any, site: Site, campaign: Campaign) -> None:
@@ -328,11 +306,9 @@ def test_an_answer_to_what_is_no_longer_asked_is_not_counted(page: Any, site: Si
     campaign.delay = 0.6
     campaign.replaced = {**campaign.question(1, True), **number("99")}  # the same lease, another question
     page.keyboard.press("y")
-    ready(page)
-    page.keyboard.press("y")
-    asks(page, "Is the price above 99 EUR?")
-    saved(page)
-    assert campaign.answers == [True]
+    shown(page)
+    press(page, "y", "99")
+    kept(page, campaign, [True])
     assert "1 not counted" in page.inner_text("#progress")
 
 
@@ -340,13 +316,11 @@ def test_what_was_not_sent_is_undone_here(page: Any, site: Site, campaign: Campa
     start(page, site)
     campaign.delay = 0.7
     page.keyboard.press("y")
-    ready(page)
+    shown(page)
     page.keyboard.press("n")
-    page.keyboard.press("u")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "u", "2")
     campaign.delay = 0.0
-    saved(page)
-    assert campaign.answers == [True]
+    kept(page, campaign, [True])
     assert not site.asked("/undo")
 
 
@@ -369,8 +343,7 @@ def test_pictures_of_both_questions_ahead_are_fetched_before(page: Any, site: Si
 def test_offline_then_back_nothing_is_lost_or_doubled(page: Any, site: Site, campaign: Campaign) -> None:
     start(page, site)
     page.context.set_offline(True)
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")  # it was there already
+    press(page, "y", "2")  # it was there already
     saved(page, "unsaved")
     page.keyboard.press("n")
     page.wait_for_selector("#screen[data-name=offline]:not([hidden])")
@@ -380,8 +353,7 @@ def test_offline_then_back_nothing_is_lost_or_doubled(page: Any, site: Site, cam
     assert campaign.answers == []
     page.context.set_offline(False)
     asks(page, "Is the price above 3.5 EUR?")
-    saved(page)
-    assert campaign.answers == [True, False]
+    kept(page, campaign, [True, False])
     assert set(campaign.seen.values()) == {1}
     assert stored(page) == 0
     assert page.text_content("#say-saved") == "All answers are saved."
@@ -390,26 +362,22 @@ def test_offline_then_back_nothing_is_lost_or_doubled(page: Any, site: Site, cam
 def test_a_lost_response_is_asked_for_again_with_the_same_id(page: Any, site: Site, campaign: Campaign) -> None:
     campaign.failures = ["after"]
     start(page, site)
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
     saved(page, "unsaved")
-    saved(page)
-    assert campaign.answers == [True]
+    kept(page, campaign, [True])
     assert list(campaign.seen.values()) == [2]
 
 
 def test_a_reload_sends_the_rest(page: Any, site: Site, campaign: Campaign) -> None:
     start(page, site)
     campaign.failures = [refused(503, "too_slow", Retry_After="60")]
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
     saved(page, "unsaved")
     page.keyboard.press("n")
     assert stored(page) == 2
     page.reload()
     asks(page, "Is the price above 3.5 EUR?")
-    saved(page)
-    assert campaign.answers == [True, False]
+    kept(page, campaign, [True, False])
     assert stored(page) == 0
 
 
@@ -419,8 +387,7 @@ def test_answers_without_a_connection_survive_the_tab(browser: Any, site: Site, 
     page = opened(browser)
     start(page, site)
     page.context.set_offline(True)
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
     page.keyboard.press("n")
     page.wait_for_selector("#screen[data-name=offline]:not([hidden])")
     assert campaign.answers == []
@@ -434,23 +401,21 @@ def test_answers_without_a_connection_survive_the_tab(browser: Any, site: Site, 
     page.context.set_offline(False)
     page.goto(site.url + "/answer/c")
     asks(page, "Is the price above 3.5 EUR?")
-    saved(page)
-    assert campaign.answers == [True, False]  # once each, however often they were sent
+    kept(page, campaign, [True, False])  # once each, however often they were sent
     assert stored(page) == 0
     context.close()
 
 
 def test_an_answer_taken_back_during_a_pause_leaves_the_pause(page: Any, site: Site, campaign: Campaign) -> None:
     start(page, site)
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
     saved(page)
     campaign.state = "paused"
     page.keyboard.press("n")
     page.wait_for_selector("#screen[data-name=paused]:not([hidden])")
     campaign.state = "question"  # the server gives the question back that was answered last
     page.keyboard.press("u")
-    eventually(page, lambda: site.asked("/undo"))
+    eventually(lambda: site.asked("/undo"), page)
     saved(page)
     page.wait_for_timeout(200)
     assert page.is_visible("#screen[data-name=paused]")
@@ -498,8 +463,7 @@ def test_a_session_that_ended_leads_to_the_sign_in_and_keeps_the_answers(
     page.keyboard.press("Enter")
     page.wait_for_url("**/answer/c")
     asks(page, "Is the price above 2 EUR?")
-    saved(page)
-    assert campaign.answers == [True]
+    kept(page, campaign, [True])
 
 
 def test_a_token_of_an_earlier_session_is_fetched_anew(page: Any, site: Site, campaign: Campaign) -> None:
@@ -513,10 +477,10 @@ def test_leases_are_renewed_and_released(page: Any, site: Site, campaign: Campai
     short = campaign.make
     campaign.make = lambda n, yes: {**short(n, yes), "expires_in": 3.0}
     start(page, site)
-    eventually(page, lambda: site.asked("/leases/renew"))
+    eventually(lambda: site.asked("/leases/renew"), page)
     assert sorted(site.asked("/leases/renew")[0].json["leases"]) == ["lease-0", "lease-1"]
     page.goto(site.url + "/join")
-    eventually(page, lambda: site.asked("/leases/release"))
+    eventually(lambda: site.asked("/leases/release"), page)
     assert sorted(site.asked("/leases/release")[0].json["leases"]) == ["lease-0", "lease-1"]
 
 
@@ -590,8 +554,7 @@ def test_a_question_is_announced_once(page: Any, site: Site, campaign: Campaign)
         const say = document.getElementById("say");
         new MutationObserver(() => said.push(say.textContent)).observe(say, {childList: true});
     }""")
-    page.keyboard.press("y")
-    asks(page, "Is the price above 2 EUR?")
+    press(page, "y", "2")
     saved(page)
     assert page.evaluate("said") == ["Is the price above 2 EUR? size: 1"]
 
@@ -778,14 +741,13 @@ def test_nothing_from_outside_runs(page: Any, site: Site, campaign: Campaign) ->
     page.wait_for_timeout(100)
     page.click("#help-close")
     for _ in range(3):
-        page.wait_for_selector(SHOWN)
-        ready(page)
+        shown(page)
         assert "<script>alert(1)</script>" in page.inner_text("main")
         assert page.locator("main img, main iframe, main script, main style, main [onclick]").count() == 0
         assert all(link.get_attribute("href").startswith("http") for link in page.locator("#row a").all())
         page.keyboard.press("ArrowRight")
     campaign.failures = [refused(409, CORPUS[1], CORPUS[1])]
-    ready(page)
+    shown(page)
     page.keyboard.press("ArrowRight")
     page.wait_for_selector(".toast")
     for path in ("/", "/join#" + CORPUS[1], "/login?next=javascript:alert(1)"):

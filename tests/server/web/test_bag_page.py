@@ -10,8 +10,8 @@ import pytest
 
 from answering import API, Campaign, members, row
 from askone.session.bags import Bag
-from journeys import eventually
-from pages import Site, barriers, faults, opened
+from journeys import eventually, shown
+from pages import Site, barriers, faults
 
 SPLIT = """async ([rows]) => {
   const { Bag } = await import("/static/answer/bag.js");
@@ -23,11 +23,6 @@ SPLIT = """async ([rows]) => {
   }
   return found;
 }"""
-
-
-@pytest.fixture(scope="module")
-def tab(browser: Any) -> Any:
-    return opened(browser)
 
 
 @pytest.fixture
@@ -47,11 +42,6 @@ def page(tab: Any, site: Site, campaign: Campaign) -> Iterator[Any]:
     assert not site.reports
     tab.goto(site.url + "/static/shared/icon.svg")
     tab.evaluate("localStorage.clear()")
-
-
-def shown(page: Any) -> None:
-    page.wait_for_selector("#ask:not([hidden])")
-    page.wait_for_timeout(230)
 
 
 def press(page: Any, keys: str) -> None:

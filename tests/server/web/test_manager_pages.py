@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from answering import png
+from journeys import eventually
 from managing import Managed
 from pages import CORPUS, Reply, Site, faults, opened, refused
 
@@ -63,15 +64,18 @@ def poll_now(page: Any) -> None:
 
 def until(page: Any, expression: str) -> None:
     """Waits without the page's own eval, which its policy forbids."""
-    for _ in range(160):
-        if page.evaluate(expression):
-            return
-        page.wait_for_timeout(50)
-    pytest.fail(f"never came true: {expression}")
+    eventually(lambda: page.evaluate(expression), page)
 
 
 def tile(page: Any, name: str) -> str:
     return str(page.locator(".tile", has=page.get_by_text(name, exact=True)).locator(".value").inner_text())
+
+
+def managed_at(page: Any, site: Site, path: str, kind: str = "number", **given: Any) -> Managed:
+    """A manager's server, of which a page is looked at."""
+    managed = Managed(site, kind, **given)
+    page.goto(site.url + path)
+    return managed
 
 
 def uploaded(page: Any, site: Site) -> None:
@@ -84,12 +88,19 @@ def step(page: Any, name: str) -> None:
     page.get_by_role("list", name="Steps").get_by_role("button", name=name).click()
 
 
+def drafted(page: Any, site: Site, at: str = "") -> None:
+    """A new campaign whose table was uploaded, at some step."""
+    Managed(site)
+    uploaded(page, site)
+    if at:
+        step(page, at)
+
+
 # ---- the list ----
 
 
 def test_list_shows_campaigns_by_status_and_restores_a_backup(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage")
+    managed_at(page, site, "/manage")
     cards = page.locator(".campaign-card")
     cards.first.wait_for()
     assert [card.locator(".badge").inner_text() for card in cards.all()] == ["Running", "Running", "Paused", "Closed"]
@@ -127,8 +138,7 @@ def test_nobody_signed_in_is_sent_to_the_sign_in(page: Any, site: Site) -> None:
 
 
 def test_set_up_from_a_csv_to_a_running_campaign(page: Any, site: Site) -> None:
-    Managed(site)
-    uploaded(page, site)
+    drafted(page, site)
     (upload,) = site.asked("/uploads")
     assert upload.raw == CSV["buffer"]
     assert upload.headers["X-File-Name"] == "flats%20M%C3%A4rz.csv"
@@ -174,8 +184,7 @@ def test_set_up_from_a_csv_to_a_running_campaign(page: Any, site: Site) -> None:
 
 
 def test_what_is_guessed_or_doubted_is_undone_by_one_click(page: Any, site: Site) -> None:
-    Managed(site)
-    uploaded(page, site)
+    drafted(page, site)
     assert "They are from “Flats”; not read: Notes." in page.locator(".wizard-body").inner_text()
     assert "Guessed from the column's name and cells" in page.locator("[data-path='rows.key']").inner_text()
     page.get_by_label("Known answers").select_option("rent")
@@ -209,9 +218,7 @@ def test_a_table_that_is_refused_says_why(page: Any, site: Site) -> None:
 
 
 def test_errors_stand_at_their_field(page: Any, site: Site) -> None:
-    Managed(site)
-    uploaded(page, site)
-    step(page, "Question")
+    drafted(page, site, "Question")
     low = page.get_by_label("Lowest")
     low.fill("9000")
     page.locator("[data-path='labels.low'] .error", has_text="“Lowest” must be below “Highest”").wait_for()
@@ -231,8 +238,7 @@ def test_errors_stand_at_their_field(page: Any, site: Site) -> None:
 
 
 def test_errors_speak_of_fields_as_the_page_calls_them(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage")
+    managed_at(page, site, "/manage")
     told = {
         ("labels.high must be above low (20.0), at a finite distance; got 9.0", "labels.high"): (
             "“Highest” must be above “Lowest” (20.0); got 9.0"
@@ -267,8 +273,7 @@ def test_errors_speak_of_fields_as_the_page_calls_them(page: Any, site: Site) ->
 
 
 def test_the_preview_has_its_answers_where_the_answer_page_has_them(page: Any, site: Site) -> None:
-    Managed(site)
-    uploaded(page, site)
+    drafted(page, site)
     assert page.locator(".preview-answer").all_inner_texts() == ["No", "Yes"]
     step(page, "Question")
     page.get_by_label("An order of items").check()
@@ -298,9 +303,7 @@ def test_creation_refused_at_the_name(page: Any, site: Site) -> None:
 
 
 def test_forecast_is_drawn_with_its_cost(page: Any, site: Site) -> None:
-    Managed(site)
-    uploaded(page, site)
-    step(page, "Asking")
+    drafted(page, site, "Asking")
     page.locator(".forecast > summary").click()
     page.get_by_label("Answers", exact=True).fill("2000")
     page.get_by_label("Wrong answers (%)").fill("10")
@@ -325,17 +328,13 @@ def test_forecast_is_drawn_with_its_cost(page: Any, site: Site) -> None:
 
 def previewed(page: Any, site: Site, labels: dict[str, Any]) -> None:
     """Wait until the preview was last asked for with these labels: it follows what is written after a while."""
-    for _ in range(600):
-        asked = site.asked("/preview")
-        if asked and asked[-1].json["settings"]["labels"] == labels:
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(site.asked("/preview")[-1].json)
+    eventually(
+        lambda: [call for call in site.asked("/preview")[-1:] if call.json["settings"]["labels"] == labels], page
+    )
 
 
 def test_a_ranking_needs_no_table(page: Any, site: Site) -> None:
-    Managed(site, "order")
-    page.goto(f"{site.url}/manage/new")
+    managed_at(page, site, "/manage/new", "order")
     page.get_by_role("button", name="Rank items without a table").click()
     page.get_by_label("Items, one per line").fill("tea\n\n coffee \ncocoa")
     page.get_by_text("Which do you like better?").wait_for()
@@ -347,9 +346,7 @@ def test_a_ranking_needs_no_table(page: Any, site: Site) -> None:
 
 
 def test_classes_and_attributes_are_written_as_lines(page: Any, site: Site) -> None:
-    Managed(site)
-    uploaded(page, site)
-    step(page, "Question")
+    drafted(page, site, "Question")
     page.get_by_label("A class").check()
     page.get_by_label("Class names, one per line").fill("cat\ndog\nbird")
     page.get_by_label("Attributes (optional)").fill("four legs: cat, dog\nwings: bird")
@@ -364,9 +361,7 @@ def test_classes_and_attributes_are_written_as_lines(page: Any, site: Site) -> N
 
 
 def test_a_reload_keeps_the_draft_and_a_copy_starts_from_a_campaign(page: Any, site: Site) -> None:
-    Managed(site)
-    uploaded(page, site)
-    step(page, "Question")
+    drafted(page, site, "Question")
     page.get_by_label("Title of the campaign").fill("Half done")
     page.reload()
     step(page, "Question")
@@ -382,8 +377,7 @@ def test_a_reload_keeps_the_draft_and_a_copy_starts_from_a_campaign(page: Any, s
 
 
 def test_dashboard_follows_and_survives_a_lost_connection(page: Any, site: Site) -> None:
-    managed = Managed(site, answers=400)
-    page.goto(f"{site.url}/manage/rents")
+    managed = managed_at(page, site, "/manage/rents", answers=400)
     page.wait_for_selector(".chart .plot-line.main")
     assert tile(page, "Answers") == "400"
     before = page.locator(".chart .plot-line.main").first.get_attribute("d")
@@ -402,8 +396,7 @@ def test_dashboard_follows_and_survives_a_lost_connection(page: Any, site: Site)
 
 
 def test_a_hidden_page_does_not_ask(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage/rents")
+    managed_at(page, site, "/manage/rents")
     page.wait_for_selector(".chart")
     page.evaluate("""() => {
       Object.defineProperty(document, 'hidden', {value: true, configurable: true});
@@ -415,8 +408,7 @@ def test_a_hidden_page_does_not_ask(page: Any, site: Site) -> None:
 
 
 def test_charts_are_read_by_keys_as_tables_and_as_files(page: Any, site: Site) -> None:
-    Managed(site, answers=400)
-    page.goto(f"{site.url}/manage/rents")
+    managed_at(page, site, "/manage/rents", answers=400)
     page.wait_for_selector(".chart .plot-line.main")
     curve = page.locator("figure", has=page.get_by_role("heading", name="Learning curve"))
     slider = curve.get_by_role("slider")
@@ -446,8 +438,7 @@ def test_charts_are_read_by_keys_as_tables_and_as_files(page: Any, site: Site) -
     ("kind", "mark"), [("number", ".plot-line.prediction"), ("class", ".set.yes"), ("order", ".cell.yes")]
 )
 def test_the_cloud_of_each_kind(page: Any, site: Site, kind: str, mark: str) -> None:
-    Managed(site, kind)
-    page.goto(f"{site.url}/manage/rents")
+    managed_at(page, site, "/manage/rents", kind)
     cloud = page.locator("figure", has=page.get_by_role("heading", name="Cloud of questions"))
     cloud.locator(mark).first.wait_for(state="attached")
     cloud.get_by_role("slider").focus()
@@ -576,8 +567,7 @@ def test_rows_with_pictures_show_them(page: Any, site: Site) -> None:
 
 
 def test_predictions_of_chosen_rows(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage/rents")
+    managed_at(page, site, "/manage/rents")
     page.get_by_text("Rows 1 to 8 of 320").wait_for()
     page.get_by_role("button", name="More").click()
     page.get_by_text("Rows 11 to 18 of 320").wait_for()
@@ -601,8 +591,7 @@ def test_the_models_of_a_mixture_are_compared(page: Any, site: Site) -> None:
 
 
 def test_other_models_are_compared_when_that_is_wanted(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage/rents")
+    managed_at(page, site, "/manage/rents")
     card = page.locator(".comparison")
     card.get_by_role("button", name="Compare models").click()
     card.get_by_text("“Linear” would have forecast better by 0.031 bits an answer").wait_for()
@@ -635,8 +624,7 @@ def test_a_comparison_can_be_stopped_and_may_fail(page: Any, site: Site) -> None
 
 
 def test_items_of_a_chart_stand_as_they_are_predicted(page: Any, site: Site) -> None:
-    Managed(site, "order")
-    page.goto(f"{site.url}/manage/rents")
+    managed_at(page, site, "/manage/rents", "order")
     points = [{"first": "tea", "second": "milk", "answer": True}]
     wins = "async ([p, i, o]) => (await import('/static/charts/question-cloud.js')).wins(p, i, o).names"
     assert page.evaluate(wins, [points, ["tea", "milk", "ale"], ["milk", "ale", "tea"]]) == ["milk", "ale", "tea"]
@@ -644,8 +632,7 @@ def test_items_of_a_chart_stand_as_they_are_predicted(page: Any, site: Site) -> 
 
 
 def test_estimates_of_the_whole_table(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage/rents")
+    managed_at(page, site, "/manage/rents")
     card = page.locator(".estimates")
     card.locator("select").select_option("share above")
     card.get_by_label("Above").fill("900")
@@ -662,8 +649,7 @@ def test_estimates_of_the_whole_table(page: Any, site: Site) -> None:
 
 
 def test_an_empty_campaign_says_what_comes(page: Any, site: Site) -> None:
-    Managed(site, answers=0)
-    page.goto(f"{site.url}/manage/rents")
+    managed_at(page, site, "/manage/rents", answers=0)
     page.get_by_text("The curve begins after ten measuring questions").wait_for()
     assert tile(page, "Measured now") == "–"
     page.get_by_role("tab", name="People").click()
@@ -676,8 +662,7 @@ def test_an_empty_campaign_says_what_comes(page: Any, site: Site) -> None:
 
 
 def test_exclude_asks_first_and_says_that_the_model_is_replayed(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage/rents#people")
+    managed_at(page, site, "/manage/rents#people")
     page.get_by_role("button", name="Exclude Guest 12").click()
     dialog = page.get_by_role("dialog")
     assert "The model will be replayed without the 95 answers of Guest 12" in dialog.inner_text()
@@ -695,8 +680,7 @@ def test_exclude_asks_first_and_says_that_the_model_is_replayed(page: Any, site:
 
 
 def test_people_are_shown_with_what_their_answers_tell_and_paused_ones_are_brought_back(page: Any, site: Site) -> None:
-    managed = Managed(site)
-    page.goto(f"{site.url}/manage/rents#people")
+    managed = managed_at(page, site, "/manage/rents#people")
     page.locator("table.people").wait_for()
     ada, guest = page.locator(".people tr", has_text="Ada"), page.locator(".people tr", has_text="Guest 12")
     told = " ".join(ada.inner_text().split())
@@ -718,8 +702,7 @@ def test_people_are_shown_with_what_their_answers_tell_and_paused_ones_are_broug
 
 
 def test_a_threshold_for_pauses_is_set(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage/rents#settings")
+    managed_at(page, site, "/manage/rents#settings")
     page.get_by_label("Pause people below (bits)").fill("0.2")
     page.get_by_role("button", name="Save").click()
     page.get_by_text("Saved; it holds from the next question on.").wait_for()
@@ -727,8 +710,7 @@ def test_a_threshold_for_pauses_is_set(page: Any, site: Site) -> None:
 
 
 def test_answers_are_looked_through_and_decided(page: Any, site: Site) -> None:
-    managed = Managed(site)
-    page.goto(f"{site.url}/manage/rents#people")
+    managed = managed_at(page, site, "/manage/rents#people")
     page.locator(".people a.person").first.click()
     page.wait_for_url("**#answers?person=p0")
     table = page.locator(".answers-table")
@@ -761,8 +743,7 @@ def test_answers_are_looked_through_and_decided(page: Any, site: Site) -> None:
 
 
 def test_an_invitation_is_shown_once_and_revoked(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage/rents#invitations")
+    managed_at(page, site, "/manage/rents#invitations")
     page.get_by_label("For whom (optional)").fill("Course")
     page.get_by_label("Valid for hours").fill("24")
     page.get_by_label("For so many people").fill("")
@@ -797,16 +778,14 @@ def test_a_link_that_others_can_open_has_no_warning(page: Any, site: Site) -> No
 
 
 def test_a_campaign_is_the_pattern_of_another(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage/rents")
+    managed_at(page, site, "/manage/rents")
     page.get_by_role("link", name="New campaign like this").first.click()
     page.wait_for_url("**/manage/new?like=rents")
     page.get_by_text("The settings of “What is a fair rent?” are taken over.").wait_for()
 
 
 def test_downloads_are_plain_links(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage/rents#export")
+    managed_at(page, site, "/manage/rents#export")
     page.wait_for_selector(".exports")
     root = "/api/v1/campaigns/rents/export"
     assert page.locator(".exports a").evaluate_all("nodes => nodes.map((node) => node.getAttribute('href'))") == [
@@ -819,8 +798,7 @@ def test_downloads_are_plain_links(page: Any, site: Site) -> None:
 
 
 def test_settings_of_a_running_campaign(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage/rents#settings")
+    managed_at(page, site, "/manage/rents#settings")
     panel = page.get_by_role("tabpanel")
     panel.get_by_role("button", name="Pause").click()
     panel.get_by_role("button", name="Resume").wait_for()
@@ -856,8 +834,7 @@ def test_settings_of_a_running_campaign(page: Any, site: Site) -> None:
 
 
 def test_tabs_by_keys_and_in_the_address(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/manage/rents")
+    managed_at(page, site, "/manage/rents")
     page.get_by_role("tab", name="Overview").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**#answers")
@@ -870,8 +847,7 @@ def test_tabs_by_keys_and_in_the_address(page: Any, site: Site) -> None:
 
 
 def test_account_tokens_password_and_users(page: Any, site: Site) -> None:
-    Managed(site)
-    page.goto(f"{site.url}/account")
+    managed_at(page, site, "/account")
     page.get_by_label("What it is for").fill("script")
     page.get_by_label("Answer", exact=True).check()
     page.get_by_role("button", name="Make a token").click()
@@ -898,8 +874,7 @@ def test_account_tokens_password_and_users(page: Any, site: Site) -> None:
 
 def test_people_are_thrown_out_and_let_in(page: Any, site: Site) -> None:
     """Accounts are disabled and enabled, tokens revoked, passwords set, members removed, each after a question."""
-    Managed(site)
-    page.goto(f"{site.url}/account")
+    managed_at(page, site, "/account")
     dialog = page.get_by_role("dialog")
     page.get_by_role("button", name="Disable: Grace Hopper").click()
     dialog.get_by_role("button", name="Disable").click()
@@ -994,8 +969,7 @@ def test_hostile_texts_stay_texts_on_a_phone_and_every_control_has_a_name(browse
 @pytest.mark.parametrize("kind", ["class", "order"])
 def test_hostile_names_of_classes_and_items(page: Any, site: Site, kind: str) -> None:
     payload = " ".join(reversed(CORPUS))
-    Managed(site, kind, t=lambda text: f"{text} {payload}")
-    page.goto(f"{site.url}/manage/rents")
+    managed_at(page, site, "/manage/rents", kind, t=lambda text: f"{text} {payload}")
     page.locator(".chart .cell, .chart .set").first.wait_for(state="attached")
     page.locator(".predictions tbody tr, .ranking li").first.wait_for()
     check(page, kind)

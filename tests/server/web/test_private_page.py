@@ -12,8 +12,8 @@ pytest.importorskip("uvicorn", reason="needs the extra server")
 
 from answering import API, Campaign
 from askone.checks import check_private
-from journeys import House, eventually
-from pages import Site, faults, opened, refused
+from journeys import House, eventually, shown
+from pages import Site, faults, refused
 
 DRAWS = 40_000
 DRAW = """async ([epsilon, n]) => {
@@ -26,11 +26,6 @@ LOTS = """value => {
   crypto.getRandomValues = (array) => (array instanceof Uint32Array ? array.fill(value) : drawn.call(crypto, array));
 }"""
 FLIPPED, AS_IT_IS = 0, 2**32 - 1
-
-
-@pytest.fixture(scope="module")
-def tab(browser: Any) -> Any:
-    return opened(browser)
 
 
 @pytest.fixture
@@ -51,11 +46,6 @@ def page(tab: Any, site: Site, campaign: Campaign) -> Iterator[Any]:
     assert not site.reports
     tab.goto(site.url + "/static/shared/icon.svg")
     tab.evaluate("localStorage.clear()")
-
-
-def shown(page: Any) -> None:
-    page.wait_for_selector("#ask:not([hidden])")
-    page.wait_for_timeout(230)
 
 
 def press(page: Any, key: str, campaign: Campaign) -> dict[str, Any]:

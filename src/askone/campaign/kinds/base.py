@@ -20,14 +20,14 @@ from askone.questions.base import Question
 from askone.session.bags import ChosenBag, Pace
 
 if TYPE_CHECKING:  # settings hold a kind; what learns and predicts is loaded when it is used
-    from askone.campaign.kinds import estimates
-    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
+    from askone.campaign.kinds import confidence
+    from askone.campaign.kinds.confidence import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators.base import OneBitEstimator
     from askone.estimators.learner_choices.base import LearnerChoice
 else:
-    estimates = lazy_import("askone.campaign.kinds.estimates")
+    confidence = lazy_import("askone.campaign.kinds.confidence")
 
 CellType = Literal["int", "float", "bool", "text", "json"]
 Columns = tuple[tuple[str, CellType], ...]
@@ -90,10 +90,6 @@ class ExamPlan(NamedTuple):
     slip: float = 0.0
     aim: str = "error"
     target: float | None = None
-
-
-FIRST_EXAM = ExamPlan()
-"""By which the first exam is made."""
 
 
 @final
@@ -249,16 +245,14 @@ class Kind(ABC):
         return question
 
     @abstractmethod
-    def exam(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
-    ) -> Exam | None:
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan) -> Exam | None:
         """Return a question that measures the model at its present state, or None if there is none yet.
 
         The mean of its score is the error (or the share), as long as answers are right (see ``measurement``).
         """
 
     def sure_question(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan
     ) -> Check | None:
         """Return a question that shows slips, as its answer is all but known; None where nothing is so sure."""
         return None
@@ -321,7 +315,7 @@ class Kind(ABC):
         if what not in self.estimable:
             raise InvalidArgument("what", " or ".join(map(repr, self.estimable)), repr(what)[:60])
         latest = np.array([exam.score for exam in exams[len(exams) // 2 :]], dtype=np.float64)
-        return estimates.proportion(latest, len(predicted))
+        return confidence.proportion(latest, len(predicted))
 
     # -- forecasts --------------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone._common.validate import as_count
 from askone.campaign.kinds.base import (
-    FIRST_EXAM,
     SCATTER,
     UNSURE,
     Check,
@@ -37,7 +36,7 @@ from askone.questions.subset import Subset
 from askone.session.bags import EARLY, ChosenBag, Pace, best_of_class
 
 if TYPE_CHECKING:
-    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
+    from askone.campaign.kinds.confidence import Estimate, ExamAnswer
     from askone.campaign.settings.settings import QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators import classifier
@@ -123,9 +122,7 @@ class ClassNames(Kind):
         mark, chance = {"members": members}, question.probability
         return View("set", parts, mark=mark, probability=chance, template=question.template)
 
-    def exam(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
-    ) -> Exam | None:
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan) -> Exam | None:
         """Return "Is it f(x)?", which is right as often as the model is; or one of the attributes or sets by lot."""
         space, learnt = learner.space, learner.count(state)
         if not isinstance(space, FiniteSpace):
@@ -139,7 +136,7 @@ class ClassNames(Kind):
         return Exam(question, (0.0, 1.0) if best in members else (1.0, 0.0), predicted=best)
 
     def sure_question(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan
     ) -> Check | None:
         """Return "Is it c?" for a class that it all but certainly is not; or such an attribute or set."""
         space, found = learner.space, probabilities(learner, state, x[None])

@@ -12,7 +12,6 @@ import numpy as np
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.kinds.base import (
-    FIRST_EXAM,
     LEVEL,
     SCATTER,
     UNSURE,
@@ -39,14 +38,14 @@ from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 if TYPE_CHECKING:
-    from askone.campaign.kinds import estimates
-    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
+    from askone.campaign.kinds import confidence
+    from askone.campaign.kinds.confidence import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.estimators import regressor
     from askone.estimators.learner_choices import defaults, gradients
     from askone.estimators.learner_choices.base import LearnerChoice
 else:
-    estimates = lazy_import("askone.campaign.kinds.estimates")
+    confidence = lazy_import("askone.campaign.kinds.confidence")
     regressor = lazy_import("askone.estimators.regressor")
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
     gradients = lazy_import("askone.estimators.learner_choices.gradients")
@@ -232,9 +231,7 @@ class Numbers(Kind):
         inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
         return question if inside == question.threshold else replace(question, threshold=rounded(space, inside))
 
-    def exam(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
-    ) -> Exam | None:
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan) -> Exam | None:
         """Return a range or a threshold near the prediction, see ``number_exam``; None before the range is known.
 
         Its score is the error of a median: other quantiles are not to be near the labels.  Whoever is offered a price
@@ -250,7 +247,7 @@ class Numbers(Kind):
         return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state))
 
     def sure_question(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan
     ) -> Check | None:
         """Return a threshold some eight errors from the prediction, within the range; None: there is no such place."""
         space = _known_range(learner, state)
@@ -331,10 +328,10 @@ class Numbers(Kind):
         return None if space is None or spread is None else np.asarray(spread[:, 0] / (space.highs[0] - space.lows[0]))
 
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
-        """Return the mean, the median or the share above a threshold (see ``kinds.estimates``)."""
+        """Return the mean, the median or the share above a threshold (see ``kinds.confidence``)."""
         if not self.has_error:
             raise InvalidArgument("what", 'asked where labels.quantile is 0.5 and labels.goal "value"', repr(what)[:60])
-        return estimates.estimate_number(what, predicted, exams, self.low, self.high)
+        return confidence.estimate_number(what, predicted, exams, self.low, self.high)
 
     @property
     def has_error(self) -> bool:

@@ -11,7 +11,6 @@ import numpy as np
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.kinds.base import (
-    FIRST_EXAM,
     SCATTER,
     UNSURE,
     Check,
@@ -107,9 +106,7 @@ class Items(Kind):
         mark, chance = {"first": left, "second": right}, question.probability
         return View("pair", parts, (left, right), mark, probability=chance, template=question.template)
 
-    def exam(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
-    ) -> Exam | None:
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan) -> Exam | None:
         """Return a pair drawn uniformly: it agrees with the predicted order as often as (1 + Kendall's tau) / 2."""
         space = learner.space
         if not isinstance(space, Ranking):
@@ -123,7 +120,7 @@ class Items(Kind):
         return Exam(question, (0.0, 1.0) if order.index(first) < order.index(second) else (1.0, 0.0))
 
     def sure_question(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan
     ) -> Check | None:
         """Return a pair of an item from the first quarter of the predicted order and one from the last."""
         space = learner.space

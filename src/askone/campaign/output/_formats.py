@@ -44,22 +44,13 @@ _FIRST = frozenset("'\t\r\n")
 
 
 def safe_cell(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula.
+    """Return text that no spreadsheet takes for a formula; without the first apostrophe, if any, it is as it was.
 
     >>> [safe_cell(text) for text in ("=1+1", '"=1+1', "-5", "tea", "'tea")]
     ["'=1+1", '\\'"=1+1', "'-5", 'tea', "''tea"]
     """
     bare = text.lstrip(" \"'\t\r\n\u00a0")
     return "'" + text if text[:1] in _FIRST or bare[:1] in _FORMULA else text
-
-
-def original_cell(text: str) -> str:
-    """Return the inverse of ``safe_cell``.
-
-    >>> original_cell(safe_cell("=1+1"))
-    '=1+1'
-    """
-    return text.removeprefix("'")
 
 
 def pages(records: Iterable[_Item], size: int = PAGE) -> Iterator[list[_Item]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from askone.campaign.engine.drift import drift
-from askone.campaign.engine.measurement import FIRST, Measured, Scored, continued, curve, reached
+from askone.campaign.engine.measurement import FIRST, Measured, continued, curve
 from askone.campaign.engine.projection import Projection
+from askone.campaign.engine.stopping import scored
 from askone.campaign.engine.training_set import questions_of
 from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
@@ -86,24 +86,7 @@ def said(projection: Projection) -> dict[str, int]:
 
 def points(projection: Projection, labels: Kind) -> list[Measured]:
     """Return the measured error along the campaign, from answers alone (see ``measurement``)."""
-    return curve(list(_scored(projection)), projection.slips.of_majority(projection.overlap), labels.is_share)
-
-
-def _scored(projection: Projection) -> Iterator[Scored]:
-    """Yield what the exams scored, in the order of their answers."""
-    for place, lesson in enumerate(projection.lessons.all, start=1):
-        asking = projection.asked[lesson.number]
-        if asking.score is not None:
-            bounds = math.inf if asking.most is None else asking.most, asking.heaviest or math.inf
-            yield Scored(place, asking.score[lesson.answer], asking.score[not lesson.answer], *bounds)
-
-
-def is_reached(projection: Projection, labels: Kind, target: float) -> bool:
-    """Return whether the exams say that the error, of a share what lacks to 1, is below a target."""
-    found = [one for one in _scored(projection) if math.isfinite(one.most)]
-    if labels.is_share:
-        found = [one._replace(score=1 - one.score, other=1 - one.other) for one in found]
-    return reached(found, target, projection.slips.of_majority(projection.overlap).least)
+    return curve(list(scored(projection)), projection.slips.of_majority(projection.overlap), labels.is_share)
 
 
 def drifting(projection: Projection, settings: Settings) -> dict[str, float] | None:
@@ -131,7 +114,7 @@ def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
         "latest": plain[-1] if plain else None,
         "target": settings.ask.target,
         "slips": {"rate": slips.rate, "low": slips.low, "high": slips.high},
-        "waiting": None if found else {"have": sum(1 for _ in _scored(projection)), "need": FIRST},
+        "waiting": None if found else {"have": sum(1 for _ in scored(projection)), "need": FIRST},
     }
     forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
     return {"curve": learning, "forecast": forecast, "drift": drifting(projection, settings)}

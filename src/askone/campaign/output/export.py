@@ -1,4 +1,4 @@
-"""Export a campaign's answers, predictions and log as files.
+"""Export a campaign's answers, predictions, log and model as files.
 
 Each comes as pieces of bytes, for a stream over HTTP or ``file.writelines``.  Memory does not grow with the number of
 answers, but for the names of those taken back.  An export is what the log was when it began: answers that come
@@ -7,6 +7,7 @@ meanwhile are not in it.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -194,3 +195,10 @@ def log_chunks(store: Store, name: str) -> Iterator[bytes]:
     end, _ = store.head(name)
     for page in pages(until(store.entries(name), end)):
         yield "".join(map(log_line, page)).encode()
+
+
+def model_bytes(campaign: Campaign) -> bytes:
+    """Return the model as it is now, with what makes its inputs of a row's cells, as ``askone.load`` reads it."""
+    out = io.BytesIO()
+    campaign.model().save(out)
+    return out.getvalue()

@@ -36,7 +36,8 @@ def suggest(table: Table, key: str | None = None, gold: str | None = None) -> Se
     if isinstance(table, ImageTable):
         return _of_images(table, gold)
     if key is None:
-        key = next((one.name for one in table.columns if one.name != gold and _is_key(table, one)), "")
+        others = (one for one in table.columns if one.name != gold and looks_like_keys(table, one))
+        key = next((one.name for one in others if doubled(_cells(table, one.name)) is None), "")
     if gold is None:
         gold = next((one.name for one in table.columns if one.name != key and _has_labels(table, one)), "")
     columns = RowSettings(
@@ -108,10 +109,6 @@ def _counts(cells: Sequence[int]) -> bool:
 
 def _is_identifier(name: str) -> bool:
     return name.lower() in _IDENTIFIERS or _ID.search(name) is not None
-
-
-def _is_key(table: Table, column: Column) -> bool:
-    return looks_like_keys(table, column) and doubled(_cells(table, column.name)) is None
 
 
 def looks_like_keys(table: Table, column: Column) -> bool:

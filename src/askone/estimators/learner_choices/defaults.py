@@ -15,7 +15,7 @@ from askone.features.maps import FeatureMap, Front, Intercept, Nystroem
 from askone.learners.base import Learner
 from askone.learners.contest import Contest
 from askone.learners.forgetting import Forgetting
-from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.prediction_intervals import Intervals
 from askone.learners.kalman.regressor import GOALS, NOISES, PRIORS, FilterLearner
 from askone.learners.mixture.classes import ClassMixture
 from askone.learners.mixture.kernel import KernelMember

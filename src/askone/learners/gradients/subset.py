@@ -256,7 +256,8 @@ class Designed(SetStrategy):
     def _sets(self, p: Array, uniform: Array) -> Allowed:
         if self._drawn:
             return _candidates(p, uniform.reshape(_CANDIDATES, -1), self._drawn)
-        return self.space.allowed or _singletons(self.space.size)
+        size = self.space.size
+        return self.space.allowed or Allowed(np.eye(size), ("",) * size)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
         """Return sum_y w_y g_y(z) with the w that the question carries (z - Phi^T w for least squares)."""
@@ -362,10 +363,6 @@ def set_strategy(space: FiniteSpace, loss: Loss, family: str) -> SetStrategy:
     if restricted and family == "sphere":
         raise incompatible("questions", family, "only some sets may be asked", ["designed", "passive", "full"])
     return found(space=space, loss=loss)  # type: ignore[call-arg]  # every one is a dataclass with these
-
-
-def _singletons(K: int) -> Allowed:
-    return Allowed(np.eye(K), ("",) * K)
 
 
 def _candidates(p: Array, uniform: Array, most: int) -> Allowed:

@@ -1,1 +1,1 @@
-"""The default learner of numbers and of classes: one that learns with each answer, and models fitted to all of them."""
+"""What stands around the default learners on tables: models fitted to all answers, beside one that learns with each."""

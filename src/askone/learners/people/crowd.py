@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
-from askone.labels.base import Space
 from askone.labels.number import Real
 from askone.learners import abilities
 from askone.learners.base import Learner, marked, of_family, unmarked
@@ -100,15 +99,6 @@ class CrowdLearner(
         as_number(self.flip, "flip", 0.0, 0.49)
 
     # -- what the learner says --------------------------------------------------------------------
-
-    @property
-    def space(self) -> Space:  # type: ignore[override]  # the learner's
-        found: Space = self.base.space
-        return found
-
-    @property
-    def columns(self) -> int:
-        return int(self.base.columns)
 
     @property
     def width(self) -> int:

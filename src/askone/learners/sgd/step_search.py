@@ -86,10 +86,6 @@ class StepSearch(Streams[SearchState], TakesSlopes[SearchState], HasRange[Search
     def space(self) -> Real:  # type: ignore[override]  # the members'
         return self.members[0].space
 
-    @property
-    def columns(self) -> int:
-        return self.members[0].columns
-
     @cached_property
     def width(self) -> int:
         """A member's draws or an exam's, and whose question it is."""

@@ -18,7 +18,7 @@ from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Figure, band, panels
 from askone.paper._synthetic import kernel_learner
 from askone.paper._trials import chunks, joined, slope
-from askone.paper.figures.theory import excess
+from askone.paper.figures.theorem1 import excess
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
 

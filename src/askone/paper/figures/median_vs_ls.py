@@ -200,6 +200,7 @@ class MedianAgainstSquares(Run):
         errors = {key: fit["error"] for key, fit in numbers["fits"].items()}
         squares = [value for key, value in errors.items() if "least squares" in key]
         median = [value for key, value in errors.items() if "median" in key]
+        gap = max(float(fit["duality_gap"]) for fit in numbers["fits"].values())
         return [
             Claim(
                 "Least squares suffers from irregular noise: Gibbs oscillations keep it from the perfect classifier",
@@ -213,7 +214,7 @@ class MedianAgainstSquares(Run):
                 "no wrong sign",
                 f"wrong on {_percent(median)} of X",
                 HOLDS if max(median) == 0 else FAILS,
-                f"exact minimisers, both λ and both penalties; duality gap at most {_largest_gap(numbers):.0e}",
+                f"exact minimisers, both λ and both penalties; duality gap at most {gap:.0e}",
             ),
             self._converges(numbers),
         ]
@@ -282,7 +283,3 @@ def _key(squared: bool, ridge: float, loss: str) -> str:
 def _percent(shares: list[float]) -> str:
     low, high = 100 * min(shares), 100 * max(shares)
     return f"{low:.1f} %" if low == high else f"{low:.1f} to {high:.1f} %"
-
-
-def _largest_gap(numbers: Numbers) -> float:
-    return max(float(fit["duality_gap"]) for fit in numbers["fits"].values())

@@ -144,15 +144,10 @@ def _admitted(
 
 
 async def _sign_in(ctx: RequestContext, user: str) -> JsonResponse[MeResponse]:
-    me, session = await _begin_session(ctx, user)
-    response = JsonResponse(me)
+    session = await ctx.services.auth.begin_session(user)
+    response = JsonResponse(await to_thread(_describe, ctx, user, csrf_token(session)))
     ctx.services.auth.set_cookie(response, session)
     return response
-
-
-async def _begin_session(ctx: RequestContext, user: str) -> tuple[MeResponse, str]:
-    session = await ctx.services.auth.begin_session(user)
-    return await to_thread(_describe, ctx, user, csrf_token(session)), session
 
 
 async def me(ctx: RequestContext) -> MeResponse:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -12,8 +11,9 @@ from pathlib import Path
 
 from starlette.responses import Response, StreamingResponse
 
-from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
+from askone.campaign.lazy import backup, campaign, export, label_studio
 from askone.errors import InvalidFile
+from askone.server._bodies import stream_body
 from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import ApiError, conflict
@@ -26,7 +26,6 @@ from askone.server._responses import (
     ImportResponse,
 )
 from askone.server.heavy.child import TOO_LARGE
-from askone.server.security.rate_limits import stream_body
 from askone.store.store import Store
 
 KINDS = {
@@ -63,7 +62,7 @@ async def answers(ctx: RequestContext, query: AnswersFormat) -> Response:
 
 async def predictions(ctx: RequestContext, query: PredictionsFormat) -> Response:
     """Return a prediction for each row, by a fold of its own: people who answer do not wait for it."""
-    opened = await ctx.services.heavy.threads.run(_opened, ctx.store, ctx.campaign_name)
+    opened = await ctx.services.heavy.threads.run(campaign.Campaign.open, ctx.store, ctx.campaign_name)
     chunks = export.prediction_chunks(opened, query.format)
     return await _stream(ctx, chunks, KINDS[query.format], f"{ctx.campaign_name}-predictions.{query.format}")
 
@@ -74,7 +73,7 @@ async def estimate(ctx: RequestContext, query: EstimateQuery) -> EstimatesRespon
 
 
 def _estimates(store: Store, name: str, query: EstimateQuery) -> EstimatesResponse:
-    opened = _opened(store, name)
+    opened = campaign.Campaign.open(store, name)
     found = {"": opened.estimate(query.what)} if query.by is None else opened.estimate(query.what, query.by)
     lines = [EstimateResponse(group=group, **one.to_json()) for group, one in found.items()]
     return EstimatesResponse(what=query.what, by=query.by, estimates=lines)
@@ -104,14 +103,8 @@ async def model(ctx: RequestContext) -> Response:
     return await _stream(ctx, iter([content]), "application/zip", f"{ctx.campaign_name}.askone")
 
 
-def _opened(store: Store, name: str) -> campaign.Campaign:
-    return campaign.Campaign.open(store, name)
-
-
 def _model_file(store: Store, name: str) -> bytes:
-    out = io.BytesIO()
-    model_file.write_model(_opened(store, name), out)
-    return out.getvalue()
+    return export.model_bytes(campaign.Campaign.open(store, name))
 
 
 async def log(ctx: RequestContext) -> Response:

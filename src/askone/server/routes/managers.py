@@ -127,7 +127,7 @@ async def browse(ctx: RequestContext, query: RowsQuery) -> RowsResponse:
         by_doubt = sorted(zip(doubts, weighed, strict=True), key=lambda one: -one[0])
         weighed = [place for _, place in by_doubt]
     page = list(weighed[query.skip : query.skip + query.first])
-    rows = await ctx.worker.run(lambda service: service.predict_at(page))
+    rows = await ctx.worker.run(lambda service: service.refreshed().predictions(page))
     return RowsResponse(total=total, weighed=len(weighed), rows=rows)
 
 
@@ -142,7 +142,7 @@ def _keys(text: str | None) -> list[str] | None:
 
 async def people(ctx: RequestContext) -> list[dict[str, Any]]:
     """Return everybody who answered, with what their answers say of them."""
-    found, names = await ctx.worker.run(CampaignService.people), await user_names(ctx)
+    found, names = await ctx.worker.run(lambda service: service.refreshed().people()), await user_names(ctx)
     return [{**person, "name": names.get(person["id"], "")} for person in found]
 
 
@@ -178,7 +178,7 @@ async def resume(ctx: RequestContext) -> ResumedResponse:
 async def _who_answered(ctx: RequestContext) -> str:
     """Return the person whom the path names."""
     person = ctx.path_param("id")
-    if not await ctx.worker.run(lambda service: service.has_answered(person)):
+    if not await ctx.worker.run(lambda service: person in service.refreshed().projection.people):
         raise not_found("person")
     return person
 

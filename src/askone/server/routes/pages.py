@@ -1,4 +1,4 @@
-"""The pages: files beside this module, read once; a path that is not among them does not exist."""
+"""The pages: files in ``server/web/``, read once; a path that is not among them does not exist."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ from asyncio import to_thread
 from typing import Any
 
 from askone.campaign.engine.commands import Resolve, Rule
-from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import not_found
 from askone.server._requests import AnswersQuery, Ruling
@@ -18,7 +17,7 @@ from askone.server.security.tokens import new_id
 async def answers(ctx: RequestContext, query: AnswersQuery) -> dict[str, Any]:
     """Return a page of questions with their answers."""
     chosen = (query.which, query.person, query.first, query.skip)
-    found: dict[str, Any] = await ctx.worker.run(lambda service: service.answers(*chosen))
+    found: dict[str, Any] = await ctx.worker.run(lambda service: service.refreshed().answers(*chosen))
     return {**found, "answers": await _named(ctx, found["answers"])}
 
 
@@ -27,7 +26,7 @@ async def history(ctx: RequestContext) -> dict[str, Any]:
     position = int(ctx.path_param("position"))
     if position >= (await to_thread(ctx.store.campaign, ctx.campaign_name)).rows:
         raise not_found("row")
-    found: dict[str, Any] = await ctx.worker.run(lambda service: service.history(position))
+    found: dict[str, Any] = await ctx.worker.run(lambda service: service.refreshed().history(position))
     return {**found, "asked": await _named(ctx, found["asked"])}
 
 
@@ -50,13 +49,13 @@ async def rule(ctx: RequestContext, body: Ruling) -> OkResponse:
 
 async def flags(ctx: RequestContext) -> list[dict[str, Any]]:
     """Return what people found wrong."""
-    found, names = await ctx.worker.run(CampaignService.flags), await user_names(ctx)
+    found, names = await ctx.worker.run(lambda service: service.refreshed().flags()), await user_names(ctx)
     return [{**flag, "who": names.get(flag["who"], flag["who"])} for flag in found]
 
 
 async def resolve(ctx: RequestContext) -> OkResponse:
     """Note that a flag was seen to."""
-    known = {flag["id"] for flag in await ctx.worker.run(CampaignService.flags)}
+    known = {flag["id"] for flag in await ctx.worker.run(lambda service: service.refreshed().flags())}
     if ctx.path_param("id") not in known:
         raise not_found("flag")
     await ctx.worker.put(Resolve(ctx.user.id, new_id("m"), ctx.path_param("id")))

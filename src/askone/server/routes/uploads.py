@@ -11,6 +11,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from askone.campaign.settings.settings import Settings
+from askone.server._bodies import stream_body
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, invalid
 from askone.server._requests import ForecastBody, MoreRows, NewCampaign, SettingsBody
@@ -22,7 +23,6 @@ from askone.server._responses import (
 )
 from askone.server._upload_folder import Upload
 from askone.server.heavy.jobs import File
-from askone.server.security.rate_limits import stream_body
 from askone.server.security.tokens import new_id
 
 NONE = "none"

@@ -1,4 +1,4 @@
-"""Secrets that are shown once and kept as hashes."""
+"""Secrets that are shown once and kept as hashes; ``authentication.py`` checks what comes back."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from askone._common.validate import as_choice
 from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
 from askone.store._codec import as_texts
 from askone.store._database import Database, Record, Session
-from askone.store.accounts.names import FORGOTTEN, folded, plain, valid_name
+from askone.store.accounts.names import folded, plain, valid_name
 
 Role = Literal["admin", "manager", "annotator", "program"]
 """A program answers as annotators do, by tokens alone; what it says counts as a program's."""
@@ -116,11 +116,6 @@ class UserRepository(Repository):
             if role in ("annotator", "program"):
                 session.run("DELETE FROM members WHERE person = ? AND role = 'manager'", (id,))
 
-    def end_access(self, id: str) -> None:
-        """End all sessions and tokens of a user: whoever has one is out."""
-        with self._ending(id):
-            pass
-
     @contextmanager
     def _ending(self, id: str) -> Iterator[Session]:
         """A transaction in which sessions and tokens of a user end."""
@@ -129,27 +124,6 @@ class UserRepository(Repository):
             for table in ("sessions", "tokens"):
                 session.run(f"DELETE FROM {table} WHERE person = ?", (id,))
             yield session
-
-    def disable_user(self, id: str, disabled: bool = True) -> None:
-        """Shut a user out: their sessions end, and their tokens are of no use while they are disabled."""
-        keepable((id,))
-        with self._database.transaction() as session:
-            if not disabled and session.fetch("SELECT 1 FROM users WHERE id = ? AND name = ?", (id, _pseudonym(id))):
-                raise InvalidArgument("user", "one who is not forgotten", id)
-            session.run("UPDATE users SET disabled = ? WHERE id = ?", (int(disabled), id))
-            session.run("DELETE FROM sessions WHERE person = ?", (id,))
-
-    def forget_user(self, id: str) -> None:
-        """Delete what is known of a user; the id stays in the logs, and a pseudonym with it."""
-        pseudonym = _pseudonym(id)
-        with self._ending(id) as session:
-            session.run("DELETE FROM members WHERE person = ?", (id,))
-            # What is folded begins with no space: so this is nobody's name, not even one of before it was reserved.
-            session.run(
-                "UPDATE users SET name = ?, folded = ?, password = NULL, disabled = 1 WHERE id = ?",
-                (pseudonym, f" {pseudonym}", id),
-            )
-        self._database.scrub()
 
     def add_member(self, campaign: str, user: str, role: MemberRole) -> None:
         """Let a user into a campaign, or give a member another role."""
@@ -187,10 +161,6 @@ class UserRepository(Repository):
         """Take a user out of a campaign; whether they were in it."""
         number = self._campaign(campaign)
         return self._run("DELETE FROM members WHERE campaign = ? AND person = ?", number, user) > 0
-
-
-def _pseudonym(id: str) -> str:
-    return f"{FORGOTTEN} {id}"
 
 
 def keepable(values: tuple[object, ...]) -> None:

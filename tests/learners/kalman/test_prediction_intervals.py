@@ -15,7 +15,7 @@ from askone.errors import IncompatibleParts, InvalidArgument
 from askone.features.maps import Intercept, Linear
 from askone.features.scaling import Scaler
 from askone.learners import abilities
-from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.prediction_intervals import Intervals
 from askone.learners.kalman.regressor import BankState, FilterLearner
 from samples import small_labels, small_rows
 
