@@ -52,6 +52,20 @@ def test_a_guess_that_the_labels_speak_against_is_dropped(here, capsys):
     assert "--hide must be columns that are shown or learnt: size" in told
 
 
+def test_a_guessed_kind_gives_way_to_options(here, capsys):
+    (here / "a.csv").write_text(
+        "size,label\n" + "".join(f"{i},{'' if i % 2 else ['cat', 'dog'][i % 4 // 2]}\n" for i in range(20))
+    )
+    assert "one of 2 classes: cat, dog" in said(capsys, "new", "a.csv")
+    out = said(capsys, "new", "a.csv", "--low", "0", "--high", "9", "--name", "b")
+    assert "numbers from 0 to 9" in out
+    assert "known labels" not in out
+
+
+def test_where_there_is_no_store_it_is_said_what_makes_one(here, capsys):
+    assert f"none is in {here} (askone new FILE and askone serve make one)" in said(capsys, "status", status=2)
+
+
 def test_known_labels_measure_people_unless_it_is_said_otherwise(here, capsys):
     out = said(capsys, "new", "bikes.csv", *NUMBERS, "--gold", "price", "--out", "c.toml")
     assert "price, asked about in 5% of questions" in out

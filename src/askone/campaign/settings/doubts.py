@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, final
 
+from askone.campaign.kinds.base import listed
 from askone.campaign.kinds.classes import ClassNames
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import doubled, is_called_label, looks_like_keys, tells_rows_apart
 from askone.campaign.tables.base import Column, Table
+from askone.campaign.tables.image_tables import SUFFIXES, ImageTable, folder_of
 
 _LOOKED_AT: Final = 1_000  # rows with a label, of so many
 _KNOWN: Final = 20  # rows with a label that show whether a column tells it
@@ -40,6 +42,8 @@ def doubts(settings: Settings, table: Table | None) -> list[Doubt]:
     known = filter(None, map(table.column, seen))
     columns = [column for column in known if column.kind not in ("image", "vector")]
     found += filter(None, (_doubt(settings, table, column) for column in columns))
+    if isinstance(table, ImageTable):
+        found += _doubts_of_images(settings, table)
     if rows.key is None:
         found += filter(None, (_double(table, column) for column in table.columns))
     return found
@@ -63,6 +67,21 @@ def _doubt(settings: Settings, table: Table, column: Column) -> Doubt | None:
     if name in (rows.learn or ()) and tells_rows_apart(table, column):
         return Doubt(f"The column {name!r} only tells rows apart, and the model learns from it.", name, "hide")
     return None
+
+
+def _doubts_of_images(settings: Settings, table: ImageTable) -> list[Doubt]:
+    """Return that pictures were passed over, and that folders name other classes than there are."""
+    found = list[Doubt]()
+    if table.passed:
+        names = listed([repr(name) for name in table.passed])
+        found.append(Doubt(f"Passed over, since only {listed(SUFFIXES)} are read: {names}."))
+    if isinstance(settings.labels, ClassNames):
+        classes = {str(name).casefold() for name in settings.labels.classes}
+        folders = dict.fromkeys(filter(None, map(folder_of, table.names)))
+        others = [repr(name) for name in folders if name.casefold() not in classes]
+        if others and len(others) < len(folders):  # where none is a class, folders name something else
+            found.append(Doubt(f"Folders that are called as no class is: {listed(others)}. Their rows are asked, too."))
+    return found
 
 
 def _double(table: Table, column: Column) -> Doubt | None:
