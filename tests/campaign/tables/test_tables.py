@@ -339,7 +339,7 @@ def test_parquet(table):
         "x": "number",
         "t": "category",
         "flag": "text",
-        "day": "text",
+        "day": "date",
         "many": "text",
     }
     assert rows_of(found)[0] == {"n": 1, "x": 0.5, "t": "a", "flag": "true", "day": "2024-01-01", "many": "[1, 2]"}
