@@ -162,3 +162,22 @@ def test_pictures_passed_over_and_folders_that_are_no_class_are_told(tmp_path):
         path.unlink()
     with pytest.raises(InvalidFile, match="holds no images .*'owl/2.HEIC' is of another kind"):
         open_table(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        (lambda i: f"$1,{200 + i}.50", True),
+        (lambda i: f"{i} %", True),
+        (lambda i: f"{i}.{i} km/h", True),
+        (lambda i: f"{i} {'kg' if i % 2 else 'lb'}", False),
+        (lambda i: f"A{i % 3}", False),
+        (lambda i: f"{i % 3} rooms and more", False),
+        (lambda i: str(i), False),
+        (lambda i: f"{i % 12 + 1:02}:30", False),
+    ],
+)
+def test_numbers_with_units_are_told(table, cell, told):
+    found = table("what;size", lambda i: f"{cell(i)};{i % 7}")
+    texts = [doubt.text for doubt in doubts(suggest(found), found) if "a sign or a unit" in doubt.text]
+    assert len(texts) == told
