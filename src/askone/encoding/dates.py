@@ -13,7 +13,7 @@ import numpy as np
 from askone._common.types import Array
 
 # 2026-03-01, 2026-03-01 12:30:05.25+02:00, 1.3.2026.  What has slashes may begin with the day or with the month.
-_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?)?")
 _DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
 _DAY: Final = 86_400.0
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,7 +31,7 @@ def as_days(cell: Any) -> float:
     text = cell.strip()
     try:
         if _ISO.fullmatch(text):
-            found = datetime.fromisoformat(text)
+            found = datetime.fromisoformat(text[:11] + text[11:].replace(" ", ""))  # but for what parts day and time
         elif dotted := _DOTTED.fullmatch(text):
             day, month, year = map(int, dotted.groups())
             found = datetime(year, month, day, tzinfo=UTC)
