@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from askone.campaign.campaign import Campaign
 from askone.cli.main import main
 from askone.store.open import open_store
 
@@ -157,3 +158,18 @@ def test_a_log_that_was_changed(here, capsys):
     database.close()
     assert main(["verify"]) == 1
     assert "BROKEN at entry 1" in capsys.readouterr().out
+
+
+def test_an_error_is_shown_with_its_band_and_no_forecast_is_worse(capsys, monkeypatch):
+    said(capsys, "new", "bikes.csv", *NUMBERS)
+    latest = {"value": 20.0, "low": 0.0, "high": 300.0}
+    curve = {"latest": latest, "target": None, "measure": "mean error", "waiting": None, "points": []}
+    for later, told in ((54.0, False), (15.0, True)):
+        found = {"curve": curve, "forecast": {"points": [[15, 0.0, later, 0.0]]}, "drift": None}
+        monkeypatch.setattr(Campaign, "measured", lambda campaign, found=found: found)
+        monkeypatch.setenv("COLUMNS", "300")
+        assert "20 EUR (0 EUR to 300 EUR)" in said(capsys, "status")
+        out = said(capsys, "status", "bikes", "--store", "askone.db")
+        assert "Error: 20 EUR (0 EUR to 300 EUR in 95 of 100 cases)" in out
+        assert ("If it goes on like this: 15 EUR after 15 answers" in out) == told
+        assert ("If it goes on" in out) == told
