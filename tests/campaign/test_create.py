@@ -382,6 +382,13 @@ def test_one_bad_image_leaves_no_campaign(store, tmp_path):
     assert store.campaigns() == []
 
 
+def test_all_bad_images_are_named_at_once(store, tmp_path):
+    for i in range(6):
+        (tmp_path / f"{i}.png").write_bytes(b"<svg/>" if i in (1, 3, 4) else image())
+    with pytest.raises(InvalidFile, match=r"'1.png': is not an image .*; nor can '3.png', '4.png': take these out"):
+        create_campaign(store, "a", Settings("A", Numbers(0, 9)), open_table(tmp_path), "", 0.0)
+
+
 def test_columns_are_named_as_they_will_be_used(homes, tmp_path):
     named = with_columns(Settings("A", Numbers(0, 9), RowSettings(show=("note",), learn=("size",))), homes)
     assert named.rows == RowSettings(None, ("note",), ("size",), None, None)

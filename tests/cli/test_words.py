@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from askone.campaign.campaign import Campaign
 from askone.store.open import open_store
 from commands import ask
 
@@ -44,6 +45,20 @@ def test_a_guess_that_the_labels_speak_against_is_dropped(here):
     assert "is called as labels are" not in out
     told = ask("new", "a.csv", "--classes", "cat,dog", "--hide", "lable", status=2).err
     assert "--hide must be columns that are shown or learnt: size" in told
+
+
+def test_a_guessed_kind_gives_way_to_options(here):
+    (here / "a.csv").write_text(
+        "size,label\n" + "".join(f"{i},{'' if i % 2 else ['cat', 'dog'][i % 4 // 2]}\n" for i in range(20))
+    )
+    assert "one of 2 classes: cat, dog" in ask("new", "a.csv").out
+    out = ask("new", "a.csv", "--low", "0", "--high", "9", "--name", "b").out
+    assert "numbers from 0 to 9" in out
+    assert "known labels" not in out
+
+
+def test_where_there_is_no_store_it_is_said_what_makes_one(here):
+    assert f"none is in {here} (askone new FILE and askone serve make one)" in ask("status", status=2).err
 
 
 def test_known_labels_measure_people_unless_it_is_said_otherwise(here):
@@ -135,3 +150,18 @@ def test_a_log_that_was_changed(here):
     database.commit()
     database.close()
     assert "BROKEN at entry 1" in ask("verify", status=1).out
+
+
+def test_an_error_is_shown_with_its_band_and_no_forecast_is_worse(here, monkeypatch):
+    ask("new", "bikes.csv", *NUMBERS)
+    latest = {"value": 20.0, "low": 0.0, "high": 300.0}
+    curve = {"latest": latest, "target": None, "measure": "mean error", "waiting": None, "points": []}
+    for later, told in ((54.0, False), (15.0, True)):
+        found = {"curve": curve, "forecast": {"points": [[15, 0.0, later, 0.0]]}, "drift": None}
+        monkeypatch.setattr(Campaign, "measured", lambda campaign, found=found: found)
+        monkeypatch.setenv("COLUMNS", "300")
+        assert "20 EUR (0 EUR to 300 EUR)" in ask("status").out
+        out = ask("status", "bikes", "--store", "askone.db").out
+        assert "Error: 20 EUR (0 EUR to 300 EUR in 95 of 100 cases)" in out
+        assert ("If it goes on like this: 15 EUR after 15 answers" in out) == told
+        assert ("If it goes on" in out) == told

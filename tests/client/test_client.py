@@ -264,6 +264,9 @@ def test_arguments(client):
 def test_undo_and_the_rest(client, desk, tmp_path):
     client.tell(client.ask(), True)
     assert client.undo().number == 0
+    for wrong in ("a7", [{"size": 1}]):
+        with pytest.raises(InvalidArgument, match=r"keys must be a list of keys .*askone.load"):
+            client.predict(wrong)
     assert client.predict(["a", 7]) == [{"key": "a", "prediction": 1.0}, {"key": "7", "prediction": 1.0}]
     assert client.compare()["verdict"] == "None is better."
     assert client.exclude("ann/b") == 4

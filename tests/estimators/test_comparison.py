@@ -321,6 +321,11 @@ def test_what_cannot_be_compared():
         askone.compare(log, ROWS, {"x": 3})
     with pytest.raises(InvalidArgument, match="a dictionary"):
         askone.compare(log, ROWS, {})
+    model = askone.OneBitRegressor(-1, 1).start(ROWS)
+    with pytest.raises(InvalidArgument, match=r"log must be the events of a log, such as model.log_; got OneBitReg"):
+        askone.compare(model, ROWS, {"grid": Grid(UNIT)})
+    with pytest.raises(InvalidArgument, match=r"rows must be .* such as model.rows_ .*; got a list with columns"):
+        askone.compare(log, [{"a": "x"}], {"grid": Grid(UNIT)})
     with pytest.raises(InvalidArgument, match="at least one answer"):
         askone.compare([log[0], Skipped("s", "a0")], ROWS, {"grid": Grid(UNIT)})
     with pytest.raises(InvalidArgument, match="name must be one of: grid"):

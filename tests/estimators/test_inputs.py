@@ -147,3 +147,19 @@ def test_polars_is_read_like_pandas():
     model = askone.OneBitRegressor(0, 30, random_state=0).fit(frame, Y)
     other = pl.DataFrame(frame.to_dict("list"))
     assert (model.predict(other) == model.predict(frame)).all()
+
+
+def test_labels_that_are_none_are_refused_by_name():
+    frame = [{"a": i, "b": "xy"[i % 2]} for i in range(6)]
+    with pytest.raises(InvalidArgument, match=r"y must be numbers \(OneBitClassifier learns classes\); got .*'dear'"):
+        askone.OneBitRegressor(0, 1).fit(frame, ["dear"] * 6)
+    assert askone.OneBitRegressor(0, 9, random_state=0).fit(frame, list("123456")).predict(frame).shape == (6,)
+    for missing in (None, float("nan")):
+        with pytest.raises(InvalidArgument, match=r"y must be classes.* got (None|nan) in row 2 \(from 0\)|y.*NaN"):
+            askone.OneBitClassifier().fit(frame, ["a", "b", missing, "a", "b", "a"])
+
+
+def test_a_table_without_rows_is_refused():
+    frame = pd.DataFrame({"a": [1.0], "b": ["x"]})[:0]
+    with pytest.raises(InvalidArgument, match="X and y must be rows .*0 sample"):
+        askone.OneBitRegressor(0, 1).fit(frame, [])

@@ -26,9 +26,12 @@ def atomic_write(path: str | os.PathLike[str], private: bool = False) -> Iterato
     kept = 0o600 if private else stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     # Several may write at a time.  Made by O_EXCL, so that a link that somebody planted is not followed.
     partial = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
-    made = os.open(
-        partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666 if kept is None else kept
-    )
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        made = os.open(partial, flags, 0o666 if kept is None else kept)
+    except OSError as error:
+        error.filename = os.fspath(path)  # the one that somebody named
+        raise
     try:
         with os.fdopen(made, "wb") as out:
             yield out

@@ -35,6 +35,7 @@ ROWLESS: Final = "all"
 """The key of the one row of a campaign without a table."""
 _MOST_IMAGES: Final = 500  # by which a model is begun
 _LONGEST_KEY: Final = 500  # characters
+_NAMED, _LOOKED_AT = 10, 5_000  # images that cannot be read: named in an error, and looked for
 
 
 def create_campaign(
@@ -289,7 +290,26 @@ def _nothing_to_ask(gold: str | None, rows: int) -> InvalidArgument:
 
 
 def _safe(table: ImageTable, name: str) -> SafeImage:
-    return safe_image(table.image(name), table.limits, repr(name))
+    try:
+        return safe_image(table.image(name), table.limits, repr(name))
+    except InvalidFile as error:
+        others = _unreadable(table, after=name)
+        if not others:
+            raise
+        raise InvalidFile(f"{error}; nor can {listed(others)}: take these out, or save them anew") from error
+
+
+def _unreadable(table: ImageTable, after: str) -> list[str]:
+    """Return further images that cannot be read, as far as a quick look tells, so that all are said at once."""
+    found = list[str]()
+    for name in [name for name in table.names if name != after][:_LOOKED_AT]:
+        try:
+            safe_image(table.image(name), table.limits)
+        except InvalidFile:
+            found.append(repr(name))
+        if len(found) == _NAMED:
+            break
+    return found
 
 
 def seen_images(table: ImageTable, cells: Mapping[str, Sequence[Any]], encoder: Encoder) -> dict[str, list[Any]]:

@@ -34,7 +34,9 @@ def known_store(given: str | None) -> Iterator[Store]:
     url = store_url(given)
     path = url.removeprefix("sqlite:///")
     if "://" not in path and path != "memory:" and not Path(path).expanduser().is_file():
-        raise InvalidArgument("--store", f"a database that exists (see --store and {ENVIRONMENT})", path)
+        there = Path(path).expanduser().absolute().parent
+        came = f"{path}: none is in {there} (askone new FILE and askone serve make one)"
+        raise InvalidArgument("--store", f"a database that exists (see --store and {ENVIRONMENT})", came)
     with any_store(url) as store:
         try:
             yield store

@@ -65,9 +65,11 @@ def _labels(chosen: argparse.Namespace, suggested: Record | None, declared: bool
         for name, kind in KINDS.items()
     }
     needed = (name for name, kind in KINDS.items() if any(one in given[name] for one in kind.required()))
-    spoken_of = (name for name, options in given.items() if options)
+    spoken_of = [name for name, options in given.items() if options]
     known = suggested["kind"] if suggested and (declared or suggested["kind"] != UNSURE.kind) else None
-    kind = chosen.kind or next(needed, None) or known or next(spoken_of, None)
+    if spoken_of and not declared and known not in spoken_of:
+        known = spoken_of[0]  # what was guessed of a table gives way to what somebody said
+    kind = chosen.kind or next(needed, None) or known
     if kind is None:
         *others, last = [one.usage for one in KINDS.values()]
         raise InvalidArgument("--kind", f"{', '.join(others)} or {last}", "nothing")

@@ -61,8 +61,18 @@ def _line(campaign: campaigns.Campaign) -> tuple[str, ...]:
     status = told["status"] if told["finished"] is None else f"finished ({_ENDS[told['finished']]})"
     counts = (told["answers"], told["budget"], told["rows"] or None, len(campaign.projection.people))
     numbers = ("–" if one is None else f"{one:,}" for one in counts)
-    error = "not yet" if curve["latest"] is None else _error(campaign, curve["latest"]["value"])
+    error = "not yet" if curve["latest"] is None else "{} ({} to {})".format(*_measured(campaign, curve["latest"]))
     return (campaign.name, campaign.title, status, *numbers, error, _next(campaign, told, curve))
+
+
+def _measured(campaign: campaigns.Campaign, latest: dict[str, float]) -> tuple[str, str, str]:
+    """Return the measured error with the two ends of its band, without which it says little early on."""
+    value, low, high = (_error(campaign, latest[key]) for key in ("value", "low", "high"))
+    return (value, high, low) if campaign.settings.labels.is_share else (value, low, high)
+
+
+def _is_no_worse(campaign: campaigns.Campaign, later: float, now: float) -> bool:
+    return later >= now if campaign.settings.labels.is_share else later <= now
 
 
 def _error(campaign: campaigns.Campaign, value: float) -> str:
@@ -106,8 +116,7 @@ def _words(campaign: campaigns.Campaign) -> Iterator[str]:
     if noted:
         yield f"Questions: {', '.join(noted)}."
     if curve["latest"] is not None:
-        value, *ends = (_error(campaign, curve["latest"][key]) for key in ("value", "low", "high"))
-        low, high = reversed(ends) if campaign.settings.labels.is_share else ends
+        value, low, high = _measured(campaign, curve["latest"])
         target = "" if curve["target"] is None else f"; the target is {_target(campaign, curve['target'])}"
         in_order = campaign.settings.ask.order == "file"
         where = "rows drawn from all so far; rows still to come may differ" if in_order else "all rows"
@@ -116,7 +125,8 @@ def _words(campaign: campaigns.Campaign) -> Iterator[str]:
         yield f"Error: {value} ({low} to {high} in 95 of 100 cases), measured on {where}{target}.{by}"
     most = min(told["budget"] or math.inf, told["progress_rows"]["rows"] * campaign.settings.ask.people or math.inf)
     ahead = [] if found["forecast"] is None else [point for point in found["forecast"]["points"] if point[0] <= most]
-    if ahead:
+    # What is foretold follows all of the curve: where few questions measure, it may be above the error now.
+    if ahead and (curve["latest"] is None or _is_no_worse(campaign, ahead[-1][2], curve["latest"]["value"])):
         count, _, value, _ = ahead[-1]
         yield f"If it goes on like this: {_error(campaign, value)} after {count:,} answers."
     if found["drift"] is not None:

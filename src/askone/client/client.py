@@ -224,8 +224,15 @@ class Client:
         return dict(self._json("GET", self._path("answers"), params=params))
 
     def predict(self, keys: Iterable[str | int]) -> list[Record]:
-        """Return what the model says of these rows, with its uncertainty."""
-        return list(self._json("GET", self._path("predictions"), params={"keys": ",".join(map(str, keys))}))
+        """Return what the model says of the rows with these keys, with its uncertainty; unknown keys have none.
+
+        Other rows are predicted by the exported model: ``askone.load(path).predict(rows)``.
+        """
+        wanted = list(keys)
+        if isinstance(keys, str) or not all(isinstance(key, str | int) for key in wanted):
+            allowed = "a list of keys of the campaign's rows (askone.load(path).predict is for other rows)"
+            raise InvalidArgument("keys", allowed, repr(keys)[:60])
+        return list(self._json("GET", self._path("predictions"), params={"keys": ",".join(map(str, wanted))}))
 
     def estimate(self, what: str, by: str | None = None) -> list[Record]:
         """Return an estimate of the whole table, such as its "mean", or of each group of rows by a column."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
-Kind = Literal["number", "category", "text", "image", "url", "vector"]
+from askone.encoding.dates import as_days
+
+Kind = Literal["number", "category", "date", "text", "image", "url", "vector"]
 
 _LEVELS, _SHORT, _SHOWN = 50, 80, 100
 
@@ -26,16 +29,20 @@ class Column:
 
 
 def kind_of_texts(texts: Sequence[str]) -> Kind:
-    """Return category, url or text: by how often texts come again, and how long they are.
+    """Return category, url, date or text: by how often texts come again, how long they are, and how they read.
 
     >>> kind_of_texts(["red", "blue", "red"]), kind_of_texts(["https://a.org"]), kind_of_texts(["a", "b"])
     ('category', 'url', 'text')
+    >>> kind_of_texts(["2026-03-01", "2026-03-02 12:30"])
+    'date'
     """
     if texts and all(text.startswith(("https://", "http://")) for text in texts):
         return "url"
     levels = set(texts)
     again = len(levels) <= min(_LEVELS, 2 * len(texts) // 3) or (len(levels) <= 3 < len(texts))
-    return "category" if texts and again and max(map(len, levels)) <= _SHORT else "text"
+    if texts and again and max(map(len, levels)) <= _SHORT:
+        return "category"
+    return "date" if texts and not any(math.isnan(as_days(text)) for text in texts) else "text"
 
 
 def column_of(name: str, sample: Sequence[Mapping[str, Any]], is_number: bool, count: int = 5) -> Column:

@@ -2,6 +2,8 @@
 
 - a number x becomes (x - median) / scale, with scale = IQR / 1.349 (the standard deviation of normal numbers),
   within +-10; a missing one becomes 0, with a column that says so if the sample lacks some;
+- a date becomes the days since 1970 as such a number, and its places in the year, the week and the day (see ``dates``),
+  as far as the sample shows enough of these; a text that is no date counts as missing;
 - a category becomes one column for each of its 20 most frequent values, and one for the others if there are any;
   beside these stands its place among the 255 most frequent;
 - a text becomes its terms and their weights (see ``texts``);
@@ -32,6 +34,7 @@ from typing import Any, ClassVar, Final, final
 import numpy as np
 
 from askone._common.types import Array
+from askone.encoding import dates
 from askone.encoding.base import Part, Record
 from askone.encoding.columns import Column
 from askone.encoding.embedders import EmbeddedPart, fit_embedded
@@ -73,6 +76,33 @@ class NumberPart(Part):
 
 @final
 @dataclass(frozen=True)
+class DatePart(Part):
+    """A date: the days since 1970, shifted and scaled, and its places in ``cycles`` of so many days."""
+
+    column: str
+    center: float
+    scale: float
+    missing: bool
+    cycles: tuple[float, ...] = ()
+    kind: ClassVar[str] = "date"
+
+    @property
+    def _days(self) -> NumberPart:
+        return NumberPart(self.column, self.center, self.scale, self.missing)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        turns = (f"{self.column}, {side} in {cycle:g} days" for cycle in self.cycles for side in ("sine", "cosine"))
+        return (*self._days.names, *turns)
+
+    def encode(self, cells: Sequence[Any]) -> Array:
+        days = dates.all_days(cells)
+        places = [dates.places_in(cycle, days) for cycle in self.cycles]
+        return np.column_stack([self._days.encode(days.tolist()), *places])
+
+
+@final
+@dataclass(frozen=True)
 class CategoryPart(Part):
     """A category: one column for each of the first levels, and (unless an older campaign made it) its place."""
 
@@ -109,9 +139,10 @@ class CategoryPart(Part):
         return out[:, :width]
 
 
-PARTS: dict[str, type[Part]] = {
-    one.kind: one for one in (NumberPart, CategoryPart, TermsPart, HashedTextPart, ImagePart, VectorPart, EmbeddedPart)
-}
+_KINDS = (
+    NumberPart, DatePart, CategoryPart, TermsPart, HashedTextPart, ImagePart, VectorPart, EmbeddedPart,
+)  # fmt: skip
+PARTS: dict[str, type[Part]] = {one.kind: one for one in _KINDS}
 
 
 @final
@@ -238,6 +269,10 @@ def _fitted(column: Column, cells: Sequence[Any], embedder: str | None) -> Part:
         return VectorPart(column.name, next((len(cell) for cell in cells if cell is not None), 0))
     if column.kind == "number":
         return _fitted_number(column.name, as_floats(cells, column.name))
+    if column.kind == "date":
+        days = dates.all_days(cells)
+        number = _fitted_number(column.name, days)
+        return DatePart(column.name, number.center, number.scale, number.missing, dates.cycles_of(days))
     counts = Counter(str(cell) for cell in cells if cell is not None)
     levels = sorted(counts, key=lambda level: (-counts[level], level))
     return CategoryPart(column.name, tuple(levels[:PLACES]), len(levels) > LEVELS, True)

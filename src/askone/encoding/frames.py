@@ -99,7 +99,7 @@ def columns_of(cells: Mapping[str, Any]) -> list[Column]:
 def _kind(cells: Any) -> Any:
     if isinstance(cells, np.ndarray):
         return "number"
-    step = -(-len(cells) // _SAMPLE)
+    step = max(1, -(-len(cells) // _SAMPLE))
     kind = kind_of_texts([cell for cell in cells[::step] if cell is not None])
     return "text" if kind == "url" else kind
 
@@ -114,7 +114,7 @@ def fit_frame(cells: Mapping[str, Any], categories: Sequence[str] = ()) -> Encod
     columns = [Column(one.name, "category") if one.name in categories else one for one in columns_of(cells)]
     count = len(next(iter(cells.values()), ()))
     texts = {column.name: cells[column.name] for column in columns if column.kind == "text"}
-    sample = next(records({name: one[:: -(-count // _SAMPLE)] for name, one in cells.items()}, count), [])
+    sample = next(records({name: one[:: max(1, -(-count // _SAMPLE))] for name, one in cells.items()}, count), [])
     return fit_encoder(columns, sample, records(texts, _CHUNK))
 
 

@@ -263,6 +263,11 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:
         if isinstance(y, Oracle):
             return self._validated(X), y, self._space()
+        given = [] if y is None else np.asarray(y, dtype=object).ravel().tolist()  # arrays of texts hold "nan"
+        missing = [i for i, one in enumerate(given) if one is None or (isinstance(one, float) and np.isnan(one))]
+        if missing:
+            came = f"{given[missing[0]]!r} in row {missing[0]} (from 0)"
+            raise InvalidArgument("y", "classes, one for each row; leave out rows without one", came)
         rows, labels = self._validated(X, y)
         try:
             check_classification_targets(labels)

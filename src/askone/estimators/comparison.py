@@ -18,6 +18,7 @@ from sklearn.base import clone
 from askone._common import random_table
 from askone._common.types import Array
 from askone._common.validate import as_number, as_rows, as_seed
+from askone.encoding.frames import is_frame
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
 from askone.labels.losses import Loss, Median, Quantile, Squared
@@ -184,6 +185,11 @@ def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any], *, 
     """
     if not isinstance(candidates, Mapping) or not candidates:
         raise InvalidArgument("candidates", "a dictionary of learners or estimators by name", candidates)
+    if isinstance(log, OneBitEstimator):
+        raise InvalidArgument("log", "the events of a log, such as model.log_", type(log).__name__)
+    if is_frame(rows):
+        allowed = "rows as the model saw them, such as model.rows_ beside model.log_"
+        raise InvalidArgument("rows", allowed, f"a {type(rows).__name__} with columns by name")
     table, events = as_table(rows), list(log)
     begun = {name: _begun(name, candidate, table) for name, candidate in candidates.items()}
     steps = [Step(one, one.question if isinstance(one, Example) else None) for one in lessons(table, events)]

@@ -272,6 +272,10 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         else:
             again = bool(self.resample) or self._choice().several
             rows, labels = self._validated(X, y, multi_output=True, y_numeric=True)
+            try:
+                labels = labels.astype(np.float64)
+            except (TypeError, ValueError) as error:
+                raise InvalidArgument("y", "numbers (OneBitClassifier learns classes)", str(error)) from error
             oracle, self.flat_ = Oracle(labels, resample=again), labels.ndim == 1
         return rows, oracle, self._space_of(oracle.outputs)
 

@@ -1,5 +1,8 @@
 """What is guessed of a table: by names and cells together, never learnt where it only tells rows apart."""
 
+import zipfile
+from dataclasses import replace
+
 import pytest
 
 from askone.campaign.create import add_rows, create_campaign, with_columns
@@ -7,7 +10,7 @@ from askone.campaign.settings.doubts import doubts
 from askone.campaign.settings.settings import ClassNames, Numbers, RowSettings, Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.open import open_table
-from askone.errors import InvalidArgument
+from askone.errors import InvalidArgument, InvalidFile
 from askone.store.open import open_store
 
 
@@ -138,3 +141,43 @@ def test_a_key_that_the_campaign_has_is_named(table):
         create_campaign(store, "a", settings, table("id,n", lambda i: f"a{i},{i}"), "", 0.0)
         with pytest.raises(InvalidArgument, match="got 'a7' in row 2, which is row 8 of the campaign"):
             add_rows(store, "a", table("id,n", lambda i: f"{['b', 'a7'][i]},{i}", 2), 0.0, "")
+
+
+def test_pictures_passed_over_and_folders_that_are_no_class_are_told(tmp_path):
+    for name in ("cat/1.png", "dog/1.png", "owl/1.png", "owl/2.HEIC", "owl/.3.heic", "owl/note.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    archive = tmp_path.with_suffix(".zip")
+    with zipfile.ZipFile(archive, "w") as out:
+        for path in tmp_path.rglob("*.*"):
+            out.write(path, path.relative_to(tmp_path))
+    for table in (open_table(tmp_path), open_table(archive)):
+        named = suggest(table)
+        passed, other = doubts(replace(named, labels=ClassNames(("Cat", "dog"))), table)
+        assert passed.text.endswith("are read: 'owl/2.HEIC'.")
+        assert other.text == "Folders that are called as no class is: 'owl'. Their rows are asked, too."
+        assert len(doubts(named, table)) == 1
+        assert len(doubts(replace(named, labels=ClassNames(("good", "bad"))), table)) == 1
+    for path in tmp_path.rglob("*.png"):
+        path.unlink()
+    with pytest.raises(InvalidFile, match="holds no images .*'owl/2.HEIC' is of another kind"):
+        open_table(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        (lambda i: f"$1,{200 + i}.50", True),
+        (lambda i: f"{i} %", True),
+        (lambda i: f"{i}.{i} km/h", True),
+        (lambda i: f"{i} {'kg' if i % 2 else 'lb'}", False),
+        (lambda i: f"A{i % 3}", False),
+        (lambda i: f"{i % 3} rooms and more", False),
+        (lambda i: str(i), False),
+        (lambda i: f"{i % 12 + 1:02}:30", False),
+    ],
+)
+def test_numbers_with_units_are_told(table, cell, told):
+    found = table("what;size", lambda i: f"{cell(i)};{i % 7}")
+    texts = [doubt.text for doubt in doubts(suggest(found), found) if "a sign or a unit" in doubt.text]
+    assert len(texts) == told

@@ -68,7 +68,7 @@ def test_cells_are_what_people_see(opened):
         )
     )
     assert [(one.name, one.kind) for one in found.columns] == [
-        ("id", "number"), ("text", "text"), ("size", "number"), ("day", "text"), ("at", "text"),
+        ("id", "number"), ("text", "text"), ("size", "number"), ("day", "date"), ("at", "text"),
         ("flag", "category"), ("typed", "number"), ("code", "text"), ("column 9", "text"), ("end", "number"),
     ]  # fmt: skip
     assert list(rows_of(found)[0].values()) == [

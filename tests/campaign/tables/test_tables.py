@@ -265,6 +265,50 @@ def test_bad_json_lines_are_refused_with_the_line(table, line, reason):
         table(b'{"a": 1}\n' + (line if isinstance(line, bytes) else line.encode()) + b"\n", "t.jsonl")
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl", "t.txt"])
+def test_one_list_of_json_objects_is_read_as_lines_are(table, indent, name):
+    records = [{"a": i, "b": "[é," * (i % 7), "c": "x" * (200_000 if i == 1 else 1)} for i in range(900)]
+    text = json.dumps(records, indent=indent, ensure_ascii=False)
+    assert rows_of(table(b"\xef\xbb\xbf" + text.encode(), name)) == records
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[]", "is empty"),
+        ("[1, 2]", "line 1: a JSON object is needed; got 1"),
+        ('[{"a": 1},\n{"a": 2}', "line 2: the list is not closed"),
+        ('[{"a": 1}\n{"a": 2}]', "line 2: a comma or the end of the list is needed; got {"),
+        ('[{"a": 1}]\n{"a": 2}', "line 2: nothing may come after the list; got {"),
+        ('[{"a": 1},\n{"a": ', "line 2: a JSON object is needed"),
+        ('[{"a": 1},\n]', "line 2: a JSON object is needed"),
+        ('[{"a": 1},\n{"a": "' + "x" * 10_000_000 + '"}]', "line 2: at most"),
+        (b'[{"a": "\xff"}]', "UTF-8 is needed"),
+    ],
+)
+def test_bad_lists_of_json_objects_are_refused(table, text, reason):
+    with pytest.raises(InvalidFile, match=reason):
+        table(text, "t.json")
+
+
+def test_a_name_in_brackets_begins_a_csv_file(table):
+    assert kinds(table("[a],[b]\n1,x\n2,y\n")) == {"[a]": "number", "[b]": "text"}
+
+
+@pytest.mark.parametrize(
+    ("start", "reason"),
+    [
+        (b"\xff\xd8\xff\xe0", "is one image; the folder"),
+        (b"\x89PNG\r\n\x1a\n", "is one image"),
+        (b"%PDF-1.7", "is a PDF"),
+    ],
+)
+def test_files_that_are_no_tables_are_called_what_they_are(table, start, reason):
+    with pytest.raises(InvalidFile, match=reason):
+        table(start + b"\0" * 100, "data.csv")
+
+
 def test_a_text_far_down_in_json_numbers_is_an_error(table):
     lines = ['{"a": 1}'] * 10_001 + ['{"a": "x"}']
     with pytest.raises(InvalidFile, match="line 10002, column 'a': a number is needed"):
@@ -295,7 +339,7 @@ def test_parquet(table):
         "x": "number",
         "t": "category",
         "flag": "text",
-        "day": "text",
+        "day": "date",
         "many": "text",
     }
     assert rows_of(found)[0] == {"n": 1, "x": 0.5, "t": "a", "flag": "true", "day": "2024-01-01", "many": "[1, 2]"}

@@ -125,7 +125,7 @@ def test_lines_are_the_best_there_are(likelihood):
 
 
 def waves(n, d, seed):
-    """Rows of many columns, products and a wave of a few of them, and a bit about each row near it, in units of noise."""
+    """Rows, products and a wave of a few of their columns, and a bit about each near it, in units of noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     truth = X[:, 0] * X[:, 1] + np.sin(X[:, 2 % d]) + X[:, 3 % d] * X[:, 4 % d]

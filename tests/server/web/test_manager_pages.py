@@ -217,6 +217,28 @@ def test_a_table_that_is_refused_says_why(page: Any, site: Site) -> None:
     assert page.get_by_role("alert").inner_text() == "line 3 has 2 cells, not 4"
 
 
+def test_a_slow_preview_is_said_to_be_waited_for_once(page: Any, site: Site) -> None:
+    managed = Managed(site)
+    uploaded(page, site)
+    slow = threading.Event()
+
+    def preview(call: Any) -> Any:
+        slow.wait(10)
+        return managed.preview(call)
+
+    site.on("POST", "/api/v1/uploads/[^/]+/preview", preview)
+    button = page.get_by_role("button", name="Next: question")
+    button.click()
+    page.get_by_role("status").filter(has_text="half a minute, once").wait_for()
+    asked = len(site.asked("/preview"))
+    button.click()
+    page.wait_for_timeout(200)
+    assert len(site.asked("/preview")) == asked
+    slow.set()
+    page.get_by_role("heading", name="What is asked?").wait_for()
+    assert page.get_by_text("half a minute").count() == 0
+
+
 def test_errors_stand_at_their_field(page: Any, site: Site) -> None:
     drafted(page, site, "Question")
     low = page.get_by_label("Lowest")

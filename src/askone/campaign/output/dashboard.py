@@ -136,10 +136,14 @@ def spent(projection: Projection, settings: Settings) -> dict[str, Any]:
 def models(projection: Projection) -> list[dict[str, Any]] | None:
     """Return the models of a mixture, the leader first, each with its share of what is predicted; None: one learns.
 
-    The shares are earned by what each foretold of answers before it was told them.
+    The shares are earned by what each foretold of answers before it was told them.  Lines that differ only in how much
+    of the rows they take read alike, and have one share together.
     """
-    said = blend(projection.learner, projection.state)
-    found = [{"name": _TITLES.get(name, "another model"), "share": share} for name, share in said]
+    shares = dict[str, float]()
+    for name, share in blend(projection.learner, projection.state):
+        title = _TITLES.get(name, "another model")
+        shares[title] = shares.get(title, 0.0) + share
+    found = [{"name": name, "share": share} for name, share in shares.items()]
     return sorted(found, key=lambda one: -one["share"]) if len(found) > 1 else None
 
 

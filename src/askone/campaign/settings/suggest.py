@@ -96,6 +96,8 @@ def tells_rows_apart(table: Table, column: Column) -> bool:
     differing = len({str(cell) for cell in cells}) / len(cells)
     if _is_identifier(column.name):
         return differing > 0.5
+    if column.kind == "date":
+        return False  # they differ, but what is near in time may be alike
     if column.kind == "number":
         return _UNNAMED.fullmatch(column.name) is not None and _counts(cells)
     return len(cells) >= _ROWS and differing >= 0.95

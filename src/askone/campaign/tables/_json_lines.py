@@ -1,10 +1,13 @@
-"""Tables of JSON lines: one object per line."""
+"""Tables of JSON: one object per line, or all of them in one list."""
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
+import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
@@ -13,17 +16,21 @@ from askone.errors import InvalidFile
 
 _CHUNK: Final = 5_000
 _ROOM: Final = 1 << 23  # characters of a chunk
+_READ: Final = 1 << 16
+_BLANKS: Final = re.compile(r"[ \t\r\n]*")
 
 
 @final
 class JsonLines(FileTable):
-    """Rows of a file with one JSON object per line; its columns are all names that occur.
+    """Rows of a file with one JSON object per line, or with a list of objects; its columns are all names that occur.
 
     A column whose first values are numbers is one of numbers: another value further down is an error.
     """
 
     def __init__(self, path: Path, origin: str, limits: Limits) -> None:
         super().__init__(path, origin, limits)
+        with path.open("rb") as file:
+            self._in_list = file.read(_READ).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
         self._numbers, spread = dict[str, bool | None](), Spread()
         for chunk, lines, size in self._parsed():
             for cells, line in zip(chunk, lines, strict=True):
@@ -46,7 +53,7 @@ class JsonLines(FileTable):
         chunk: list[Cells] = []
         lines: list[int] = []
         size = 0
-        for line, text in self._lines():
+        for line, text in self._elements() if self._in_list else self._lines():
             chunk.append(self._object(text, line))
             lines.append(line)
             size += len(text)
@@ -69,6 +76,63 @@ class JsonLines(FileTable):
                     raise self._refusal(f"line {line}: UTF-8 is needed") from error
                 if text:
                     yield line, text
+
+    def _elements(self) -> Iterator[tuple[int, str]]:
+        """Yield the elements of the one list in the file, each with the line on which it begins.
+
+        The file is read in pieces that grow until an element is whole, so that no more than one is held.
+        """
+        pieces, line = self._pieces(), 1
+        text, at = next(pieces, ""), 0
+
+        def following(sign: str) -> str:
+            """Pass over blanks, and this sign if it is next; return what comes then, or nothing at the end."""
+            nonlocal text, at, line
+            while True:
+                end = _blanks(text, at)
+                line += text.count("\n", at, end)
+                at = end
+                if sign and text.startswith(sign, at):
+                    at, sign = at + 1, ""
+                elif at < len(text):
+                    return text[at]
+                else:
+                    text, at = next(pieces, ""), 0
+                    if not text:
+                        return ""
+
+        sign, is_first = following("["), True
+        while sign and sign != "]":
+            if not is_first:
+                if sign != ",":
+                    raise self._refusal(f"line {line}: a comma or the end of the list is needed; got {sign}")
+                sign = following(",")
+            is_first, end = False, _end_of_value(text, at)
+            while end is None:
+                if len(text) - at > self._limits.line:
+                    raise self._refusal(f"line {line}: at most {self._limits.line} characters are allowed")
+                text, at = text[at:], 0
+                longer = text + "".join(islice(pieces, 1 + len(text) // _READ))
+                end, text = len(text) if len(longer) == len(text) else _end_of_value(longer, 0), longer
+            yield line, text[at:end]
+            line, at = line + text.count("\n", at, end), end
+            sign = following("")
+        if not sign:
+            raise self._refusal(f"line {line}: the list is not closed: the file was cut off")
+        at += 1
+        if sign := following(""):
+            raise self._refusal(f"line {line}: nothing may come after the list; got {sign}")
+
+    def _pieces(self) -> Iterator[str]:
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        with self._path.open("rb") as file:
+            try:
+                while data := file.read(_READ):
+                    if text := decoder.decode(data):
+                        yield text
+                decoder.decode(b"", final=True)
+            except UnicodeDecodeError as error:
+                raise self._refusal("UTF-8 is needed") from error
 
     def _object(self, text: str, line: int) -> Cells:
         try:
@@ -109,6 +173,21 @@ class JsonLines(FileTable):
             value = cells.get(name)
             typed[name] = value if number or value is None or isinstance(value, str) else json.dumps(value)
         return typed
+
+
+def _blanks(text: str, at: int) -> int:
+    found = _BLANKS.match(text, at)
+    return at if found is None else found.end()
+
+
+def _end_of_value(text: str, at: int) -> int | None:
+    """Return where the value that begins here ends, or None if there is more of it to be read."""
+    try:
+        return json.JSONDecoder().raw_decode(text, at)[1]
+    except ValueError:
+        return None
+    except RecursionError:
+        return len(text)  # which is refused for it when it is read
 
 
 def as_cell(value: Any, limits: Limits, where: str) -> Any:

@@ -22,6 +22,8 @@ from askone.errors import InvalidFile
 IMAGE, FOLDER = "image", "folder"
 """The columns: an image's name, and the folder that it lies in, if some lie in one."""
 SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
+OTHER_SUFFIXES: Final = (".heic", ".heif", ".avif", ".jxl", ".tif", ".tiff", ".svg", ".dng", ".cr2", ".nef", ".arw")
+"""Of pictures that are not read, and of which it is said that they were passed over."""
 _CHUNK: Final = 200
 MEMBERS: Final = 200_000
 _MACOS: Final = "__MACOSX"
@@ -30,12 +32,16 @@ _PACKED: Final = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".rar", "
 
 
 class ImageTable(Table):
-    """Images by name; their bytes are read one at a time, and made safe by ``images``."""
+    """Images by name; their bytes are read one at a time, and made safe by ``images``.
 
-    def __init__(self, names: Iterable[str], origin: str, limits: Limits) -> None:
-        self.names, self._origin, self.limits = sorted(names), origin, limits
+    ``passed`` are pictures beside them of a kind that is not read.
+    """
+
+    def __init__(self, names: Iterable[str], origin: str, limits: Limits, passed: Iterable[str] = ()) -> None:
+        self.names, self._origin, self.limits, self.passed = sorted(names), origin, limits, sorted(passed)
         if not self.names:
-            raise InvalidFile(f"{origin}: holds no images ({', '.join(SUFFIXES)})")
+            came = f"; {self.passed[0]!r} is of another kind: save it anew" if self.passed else ""
+            raise InvalidFile(f"{origin}: holds no images ({', '.join(SUFFIXES)}){came}")
         if len(self.names) > limits.images:
             raise InvalidFile(f"{origin}: at most {limits.images} images are allowed")
         for name in self.names:
@@ -86,6 +92,11 @@ def is_image(name: str) -> bool:
     return not name.rpartition("/")[2].startswith(".") and name.lower().endswith(SUFFIXES)
 
 
+def is_other_image(name: str) -> bool:
+    """Return whether a file's name is that of an image of a kind that is not read, and not of a hidden file."""
+    return not name.rpartition("/")[2].startswith(".") and name.lower().endswith(OTHER_SUFFIXES)
+
+
 @final
 class ImageFolder(ImageTable):
     """Images of a folder and of those in it; other files and hidden ones are passed over, links refused.
@@ -97,6 +108,7 @@ class ImageFolder(ImageTable):
 
     def __init__(self, path: Path, origin: str, limits: Limits) -> None:
         self._path, self._real, names, inner = path, path.resolve(), list[str](), [""]
+        passed = list[str]()
         while inner:
             folder = inner.pop()
             for entry in self._entries(folder, origin):
@@ -109,9 +121,11 @@ class ImageFolder(ImageTable):
                     if not entry.is_file(follow_symlinks=False):
                         raise InvalidFile(f"{origin}: {name!r} is a link or no file; images themselves are needed")
                     names.append(name)
+                elif is_other_image(name):
+                    passed.append(name)
                 if len(names) + len(inner) > limits.images:
                     raise InvalidFile(f"{origin}: at most {limits.images} images are allowed")
-        super().__init__(names, origin, limits)
+        super().__init__(names, origin, limits, passed)
 
     def _entries(self, folder: str, origin: str) -> list[os.DirEntry[str]]:
         try:
@@ -160,7 +174,8 @@ class ImageZip(ImageTable):
             raise InvalidFile(f"{origin}: {reason}")
         common = _common([one.filename for one in images])
         self._members = {one.filename[common:]: one for one in images}
-        super().__init__(self._members, origin, limits)
+        passed = [one.filename for one in found if is_other_image(one.filename)]
+        super().__init__(self._members, origin, limits, passed)
         for name, one in self._members.items():
             if one.file_size > limits.image:
                 raise InvalidFile(f"{origin}: {name!r}: at most {limits.image} bytes are allowed; got {one.file_size}")

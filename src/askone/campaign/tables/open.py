@@ -7,6 +7,7 @@ before anything is made of it, and again for its rows.
 from __future__ import annotations
 
 import os
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -26,6 +27,9 @@ else:
 
 _PARQUET, _SQLITE = b"PAR1", b"SQLite format 3\0"
 _GZIP, _ZIP, _OLD_OFFICE = b"\x1f\x8b", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_IMAGES: Final = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")
+_PDF: Final = b"%PDF-"
+_JSON: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
 _READ: Final = "CSV, .xlsx, JSON lines or Parquet are read"
 
 
@@ -34,8 +38,8 @@ def open_table(
 ) -> Table:
     """Return the table in a file or folder, checked from beginning to end; ``name`` is the file's, if not its path's.
 
-    What it is, is told by its content: Parquet, a spreadsheet, a zip file of images, JSON lines (it begins with "{"),
-    else CSV.
+    What it is, is told by its content: Parquet, a spreadsheet, a zip file of images, JSON (it begins with "{", or
+    with "[" and "{"), else CSV.
     """
     table = _opened(path, limits, name, options)
     if options.part is not None and not table.parts:
@@ -72,13 +76,23 @@ def _opened(path: str | os.PathLike[str], limits: Limits, name: str | None, opti
         )
     if start.startswith(_SQLITE):
         raise InvalidFile(f'{origin}: is a database; on the command line: askone new sqlite:///{origin} --query "..."')
-    if not start.startswith(_PARQUET) and start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+    if start.startswith(_IMAGES):
+        raise InvalidFile(f"{origin}: is one image; the folder that images lie in is needed, or a zip file of them")
+    if start.startswith(_PDF):
+        raise InvalidFile(f"{origin}: is a PDF; {_READ}")
+    if _is_json(start, origin):
         return JsonLines(place, origin, limits)
     if find_spec("pyarrow") is None:
         raise MissingExtra("tables need pyarrow: pip install 'askone[server]'")
     if start.startswith(_PARQUET):
         return ParquetTable(place, origin, limits)
     return CsvTable(place, origin, limits, options)
+
+
+def _is_json(start: bytes, origin: str) -> bool:
+    """Return whether a file holds JSON objects, one per line or in a list; a name in brackets may begin a CSV file."""
+    named = Path(origin).suffix.lower() == ".json" and start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+    return named or _JSON.match(start) is not None
 
 
 def _unpacked(place: Path, origin: str, limits: Limits, options: ReadOptions) -> Table:

@@ -76,7 +76,7 @@ class ImagesWithVectors(ImageTable):
 
     def __init__(self, table: ImageTable, vectors: _Vectors) -> None:
         self._table, self._vectors = table, vectors
-        super().__init__(table.names, table.title, table.limits)
+        super().__init__(table.names, table.title, table.limits, table.passed)
         self.columns = (*table.columns, vector_column(vectors.name, vectors.values.shape[1]))
         self.sample = _sampled(self)
 

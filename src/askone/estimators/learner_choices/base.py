@@ -134,7 +134,9 @@ class LearnerChoice(ABC):
             part, _, rest = name.partition("__")
             own = self.get_params(deep=False)
             if part not in own:
-                raise InvalidArgument(name, f"one of: {', '.join(own)}", repr(value))
+                raise InvalidArgument(
+                    name, f"one of: {', '.join(own)} (arguments of {type(self).__name__})", repr(value)
+                )
             if rest:
                 own[part].set_params(**{rest: value})
             else:

@@ -24,6 +24,7 @@ export class Overview {
   constructor(shared) {
     this.shared = shared;
     const { labels, question } = shared.record.settings;
+    const number = labels.kind === "number";
     this.facts = { unit: labels.unit ?? "", classes: labels.classes, items: labels.items, words: question?.answers ?? ["yes", "no"] };
     this.column = "";
     this.last = null;
@@ -31,7 +32,7 @@ export class Overview {
     this.tiles = el("dl", { class: "tiles", "aria-label": "Numbers now" });
     this.columns = el("span", { hidden: true });
     this.curve = new Figure({
-      title: "Learning curve", note: "Measured on rows drawn from the whole table, whose answers the model had not seen; the band holds the mean error over its rows in 95 of 100 campaigns. Slips are corrected for, as far as they are known; an error of a number counts up to four times the measured one.",
+      title: "Learning curve", note: "Measured on rows drawn from the whole table, whose answers the model had not seen; the band holds the " + (number ? "mean error" : "share that is right") + " over its rows in 95 of 100 campaigns. Slips are corrected for, as far as they are known" + (number ? "; an error counts up to four times the measured one." : "."),
       draw: drawCurve, table: tableOfCurve, toggles: [{ name: "log", text: "logarithmic" }],
       empty: "The curve begins after ten measuring questions, which come among the others: some 70 answers where 15 % measure.",
     });

@@ -24,6 +24,7 @@ const TITLES = {
   data: "What are the rows?", columns: "What is in the columns?", question: "What is asked?", asking: "How much is asked?", create: "Ready",
 };
 const WAIT = 350; // milliseconds after the last key
+const SLOW = 400; // milliseconds after which it is said what is waited for
 
 class Wizard {
   constructor(draft, place) {
@@ -89,7 +90,18 @@ class Wizard {
   /** On, unless something in this step is wrong. */
   async #next() {
     const here = this.at;
-    const good = await this.preview.refresh();
+    if (this.going === here) return; // one look at the settings is enough, however often the button is pressed
+    this.going = here;
+    const waits = el("p", { class: "line muted", role: "status" }, el("span", { class: "spinner" }), "Trying the first questions on your rows. On a server that has just been installed this takes half a minute, once …");
+    const later = setTimeout(() => here === this.at && show(this.message, waits), SLOW);
+    let good;
+    try {
+      good = await this.preview.refresh();
+    } finally {
+      clearTimeout(later);
+      waits.remove();
+      if (this.going === here) this.going = null;
+    }
     const mine = !good && (this.trouble?.argument ? owner(this.trouble.argument) === STEPS[here][0] : true);
     if (here !== this.at) return;
     if (good || !mine) this.#open(here + 1);

@@ -1,0 +1,68 @@
+"""Dates and times of day as numbers: days since 1970, and where they stand in a year, a week and a day."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import numpy as np
+
+from askone._common.types import Array
+
+# 2026-03-01, 2026-03-01 12:30:05.25+02:00, 1.3.2026.  What has slashes may begin with the day or with the month.
+_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?)?")
+_DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
+_DAY: Final = 86_400.0
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+YEAR, WEEK, DAY = 365.2425, 7.0, 1.0
+
+
+def as_days(cell: Any) -> float:
+    """Return the days since 1970 that a text says, by UTC where it names no zone; NaN for anything else.
+
+    >>> as_days("1970-01-02"), as_days("1970-01-02T12:00:00+02:00"), as_days("3.1.1970"), as_days("3/1/1970")
+    (1.0, 1.4166666666666667, 2.0, nan)
+    """
+    if not isinstance(cell, str):
+        return math.nan
+    text = cell.strip()
+    try:
+        if _ISO.fullmatch(text):
+            found = datetime.fromisoformat(text[:11] + text[11:].replace(" ", ""))  # but for what parts day and time
+        elif dotted := _DOTTED.fullmatch(text):
+            day, month, year = map(int, dotted.groups())
+            found = datetime(year, month, day, tzinfo=UTC)
+        else:
+            return math.nan
+    except ValueError:  # the 30th of February
+        return math.nan
+    found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return (found - _EPOCH).total_seconds() / _DAY
+
+
+def all_days(cells: Sequence[Any]) -> Array:
+    """Return the days of each cell."""
+    return np.array([as_days(cell) for cell in cells], dtype=np.float64)
+
+
+def cycles_of(days: Array) -> tuple[float, ...]:
+    """Return the cycles, in days, of which dates show enough to learn how labels follow them.
+
+    >>> cycles_of(np.arange(400.0)), cycles_of(np.arange(20.0)), cycles_of(np.array([0.25, 3.5]))
+    ((365.2425, 7.0), (7.0,), (1.0,))
+    """
+    known = days[~np.isnan(days)]
+    span = float(np.ptp(known)) if len(known) else 0.0
+    found = [cycle for cycle, least in ((YEAR, YEAR / 2), (WEEK, 2 * WEEK)) if span >= least]
+    return (*found, DAY) if span >= 2 * DAY and (known % 1 != 0).any() else tuple(found)
+
+
+def places_in(cycle: float, days: Array) -> Array:
+    """Return where days stand in a cycle, as a point on a circle: two columns, zeros where there is no day."""
+    angles = np.where(np.isnan(days), 0.0, 2 * math.pi * (days % cycle) / cycle)
+    points = np.column_stack([np.sin(angles), np.cos(angles)])
+    points[np.isnan(days)] = 0.0
+    return points
