@@ -214,7 +214,7 @@ def page(results: dict[str, dict[str, list[float]]], seeds: int, of: dict[str, A
 Written by `make bench-data` (`benchmarks/data.py`): {taken_with(of)}. Means of {seeds} seeds.
 
 One yes/no question about each training row, with every default. Numbers: mean absolute error; classes: error on other
-rows. *Learner alone*: the bank of filters or the set likelihood, without trees and lines beside it, which sees no
+rows. *Learner alone*: the bank of filters or the set likelihood, without fitted models beside it, which sees no
 texts. *All labels*: boosted trees for tables, ridge on TF-IDF for texts, logistic regression for photographs, with the
 labels of the same rows and the best settings of a grid by the test error itself. *Made* tables are described in the
 script. Milliseconds are of processor time, fits included.
