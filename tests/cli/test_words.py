@@ -154,14 +154,26 @@ def test_a_log_that_was_changed(here):
 
 def test_an_error_is_shown_with_its_band_and_no_forecast_is_worse(here, monkeypatch):
     ask("new", "bikes.csv", *NUMBERS)
-    latest = {"value": 20.0, "low": 0.0, "high": 300.0}
+    latest = {"value": 20.0, "low": 5.0, "high": 300.0}
     curve = {"latest": latest, "target": None, "measure": "mean error", "waiting": None, "points": []}
     for later, told in ((54.0, False), (15.0, True)):
         found = {"curve": curve, "forecast": {"points": [[15, 0.0, later, 0.0]]}, "drift": None}
         monkeypatch.setattr(Campaign, "measured", lambda campaign, found=found: found)
         monkeypatch.setenv("COLUMNS", "300")
-        assert "20 EUR (0 EUR to 300 EUR)" in ask("status").out
+        assert "20 EUR (5 EUR to 300 EUR)" in ask("status").out
         out = ask("status", "bikes", "--store", "askone.db").out
-        assert "Error: 20 EUR (0 EUR to 300 EUR in 95 of 100 cases)" in out
+        assert "Error: 20 EUR (5 EUR to 300 EUR in 95 of 100 cases)" in out
         assert ("If it goes on like this: 15 EUR after 15 answers" in out) == told
         assert ("If it goes on" in out) == told
+
+
+def test_of_a_band_that_begins_at_nothing_its_end_is_told(here, monkeypatch):
+    ask("new", "bikes.csv", *NUMBERS)
+    curve = {"latest": {"value": 2.0, "low": 0.0, "high": 300.0}, "target": None, "measure": "mean error"}
+    found = {"curve": {**curve, "waiting": None, "points": []}, "forecast": None, "drift": None}
+    monkeypatch.setattr(Campaign, "measured", lambda campaign: found)
+    monkeypatch.setenv("COLUMNS", "300")
+    assert "at most 300 EUR" in ask("status").out
+    out = ask("status", "bikes", "--store", "askone.db").out
+    assert "Error: at most 300 EUR in 95 of 100 cases, measured on all rows" in out
+    assert "2 EUR" not in out

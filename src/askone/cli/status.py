@@ -61,14 +61,19 @@ def _line(campaign: campaigns.Campaign) -> tuple[str, ...]:
     status = told["status"] if told["finished"] is None else f"finished ({_ENDS[told['finished']]})"
     counts = (told["answers"], told["budget"], told["rows"] or None, len(campaign.projection.people))
     numbers = ("–" if one is None else f"{one:,}" for one in counts)
-    error = "not yet" if curve["latest"] is None else "{} ({} to {})".format(*_measured(campaign, curve["latest"]))
+    error = "not yet" if curve["latest"] is None else _measured(campaign, curve["latest"])
     return (campaign.name, campaign.title, status, *numbers, error, _next(campaign, told, curve))
 
 
-def _measured(campaign: campaigns.Campaign, latest: dict[str, float]) -> tuple[str, str, str]:
-    """Return the measured error with the two ends of its band, without which it says little early on."""
+def _measured(campaign: campaigns.Campaign, latest: dict[str, float], cases: str = "") -> str:
+    """Return the measured error with its band, without which it says little early on: where that begins at 0, its end.
+
+    The middle of such a band may be next to nothing by chance, and would be taken for a good model.
+    """
     value, low, high = (_error(campaign, latest[key]) for key in ("value", "low", "high"))
-    return (value, high, low) if campaign.settings.labels.is_share else (value, low, high)
+    if campaign.settings.labels.is_share:
+        return f"{value} ({high} to {low}{cases})"
+    return f"{value} ({low} to {high}{cases})" if latest["low"] > 0 else f"at most {high}{cases}"
 
 
 def _is_no_worse(campaign: campaigns.Campaign, later: float, now: float) -> bool:
@@ -116,13 +121,13 @@ def _words(campaign: campaigns.Campaign) -> Iterator[str]:
     if noted:
         yield f"Questions: {', '.join(noted)}."
     if curve["latest"] is not None:
-        value, low, high = _measured(campaign, curve["latest"])
+        error = _measured(campaign, curve["latest"], " in 95 of 100 cases")
         target = "" if curve["target"] is None else f"; the target is {_target(campaign, curve['target'])}"
         in_order = campaign.settings.ask.order == "file"
         where = "rows drawn from all so far; rows still to come may differ" if in_order else "all rows"
         other = curve["measure"] != campaign.settings.labels.measure
         by = f" It is by the {curve['measure']}." if other else ""
-        yield f"Error: {value} ({low} to {high} in 95 of 100 cases), measured on {where}{target}.{by}"
+        yield f"Error: {error}, measured on {where}{target}.{by}"
     most = min(told["budget"] or math.inf, told["progress_rows"]["rows"] * campaign.settings.ask.people or math.inf)
     ahead = [] if found["forecast"] is None else [point for point in found["forecast"]["points"] if point[0] <= most]
     # What is foretold follows all of the curve: where few questions measure, it may be above the error now.

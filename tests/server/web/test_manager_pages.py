@@ -653,6 +653,16 @@ def test_items_of_a_chart_stand_as_they_are_predicted(page: Any, site: Site) -> 
     assert page.evaluate(wins, [points, ["milk", "tea"], None]) == ["tea", "milk"]
 
 
+def test_of_an_error_that_may_be_nothing_only_the_most_is_told(page: Any, site: Site) -> None:
+    managed_at(page, site, "/manage/rents")
+    told = "async (one) => (await import('/static/charts/learning-curve.js')).headline(...one)"
+    band = {"value": 2, "low": 0, "high": 300}
+    assert page.evaluate(told, [band, "mean error", "EUR"]) == ["at most 300 EUR", "in 95 of 100 cases"]
+    assert page.evaluate(told, [{**band, "low": 1}, "mean error", "EUR"]) == ["2 EUR", "1 to 300 EUR"]
+    share = {"value": 0.5, "low": 0, "high": 1}
+    assert page.evaluate(told, [share, "share of right", ""]) == ["50 %", "0 % to 100 %"]
+
+
 def test_estimates_of_the_whole_table(page: Any, site: Site) -> None:
     managed_at(page, site, "/manage/rents")
     card = page.locator(".estimates")

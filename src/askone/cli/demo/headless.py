@@ -78,6 +78,7 @@ def _table(lines: list[dict[str, Any]]) -> Table:
         shown = ("not yet", "")
         if found is not None:
             half = max(found["high"] - found["value"], found["value"] - found["low"])
-            shown = (f"{found['value']:,.0f}", f"{half:,.0f}")
+            vague = found["low"] <= 0  # the middle of such a band may be next to nothing by chance
+            shown = (f"at most {found['high']:,.0f}", "") if vague else (f"{found['value']:,.0f}", f"{half:,.0f}")
         table.add_row(str(line["answers"]), *shown, f"{line['true']:,.0f}")
     return table

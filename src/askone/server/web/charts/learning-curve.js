@@ -18,6 +18,13 @@ export function interval(low, high, measure, unit) {
   return withUnit(`${rounded(low)} to ${rounded(high)}`, unit);
 }
 
+/** The error as a headline and a note. A number's band that begins at 0 has its end alone: its middle may be next to nothing by chance. */
+export function headline({ value, low, high }, measure, unit) {
+  const write = writer(measure, unit);
+  if (isShare(measure, unit) || low > 0) return [write(value), interval(low, high, measure, unit)];
+  return [`at most ${write(high)}`, "in 95 of 100 cases"];
+}
+
 /** `data`: {measure, unit, points: [{n, value, low, high}], ahead: the same, expected later}. */
 export function drawCurve({ measure, unit, points, ahead = [], target = null }, width, { log = false }) {
   if (!points.length && !ahead.length) return null;

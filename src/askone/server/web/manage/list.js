@@ -1,7 +1,7 @@
 // The list of campaigns, of those who answer and of those who manage; and a campaign brought back from a backup.
 
 import { get, post, upload } from "../shared/api.js";
-import { interval, writer } from "../charts/learning-curve.js";
+import { headline } from "../charts/learning-curve.js";
 import { sparkline } from "../charts/sparkline.js";
 import { el, icon, show } from "../shared/dom.js";
 import { confirm } from "../shared/dialogs.js";
@@ -16,8 +16,9 @@ const rank = ({ status, finished }) => ORDER[finished ? "finished" : status] ?? 
 function measured(curve) {
   if (!curve?.latest) return null;
   const { measure, unit, latest, values } = curve;
+  const [value, band] = headline(latest, measure, unit ?? "");
   return el("div", { class: "line between measured" },
-    el("p", {}, el("span", { class: "strong number" }, writer(measure, unit ?? "")(latest.value)), " ", el("span", { class: "muted small" }, `${measure} (${interval(latest.low, latest.high, measure, unit ?? "")})`)),
+    el("p", {}, el("span", { class: "strong number" }, value), " ", el("span", { class: "muted small" }, `${measure} (${band})`)),
     sparkline(values));
 }
 

@@ -1,6 +1,6 @@
 // The numbers at the top of the dashboard, and what a manager should know before believing them.
 
-import { interval, writer } from "../charts/learning-curve.js";
+import { headline, writer } from "../charts/learning-curve.js";
 import { el, show } from "../shared/dom.js";
 import { bar } from "./page.js";
 import { count, hours, money, number, plural, withUnit } from "../shared/format.js";
@@ -55,8 +55,8 @@ function tile(name, value, note, extra = null) {
 
 function errorTile({ measure, unit, latest, waiting }, said) {
   if (!latest) return tile("Measured now", "–", waiting ? `${count(waiting.have)} of ${count(waiting.need)} measuring questions answered` : "needs a few measuring questions");
-  const write = writer(measure, unit);
-  return tile(`${measure[0].toUpperCase()}${measure.slice(1)} now`, write(latest.value), oneSided(said) ? "not to be trusted: all answers are alike" : interval(latest.low, latest.high, measure, unit));
+  const [value, band] = headline(latest, measure, unit);
+  return tile(`${measure[0].toUpperCase()}${measure.slice(1)} now`, value, oneSided(said) ? "not to be trusted: all answers are alike" : band);
 }
 
 /** Fills the list of tiles with the dashboard's data. */
