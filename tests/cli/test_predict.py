@@ -72,7 +72,7 @@ def test_what_does_not_fit_is_said_and_nothing_is_written(here, bikes):
     (here / "other.csv").write_text("id,size,color,note\nr1,2,red,x\n")
     for arguments, message in (
         (("bikes.askone", "other.csv"), "got id, size, color, note: colour is missing"),
-        (("bikes.csv", "bikes.csv"), "is not a model saved by askone"),
+        (("bikes.csv", "bikes.csv"), "is not a model saved by askone, which model.save and askone export"),
         (("none.askone", "bikes.csv"), "model must be a saved model"),
         (("bikes.askone", "bikes.csv", "--out", "a.xls"), "--out must be a name that ends in one of"),
     ):

@@ -308,6 +308,11 @@ def test_an_open_question_is_given_back(url, desk):
     assert desk.arrived[-1] == ("POST", f"{BASE}/leases/release", b'{"leases": ["lease-0"]}')
 
 
+def test_a_client_does_not_show_its_token(url):
+    with askone.Client(url, "ask1_secret", "prices") as client:
+        assert repr(client) == f"Client({url!r}, campaign='prices')"
+
+
 def test_only_the_client_loads_httpx():
     code = (
         "import sys, askone\nassert 'httpx' not in sys.modules\n"

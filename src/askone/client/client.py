@@ -85,6 +85,10 @@ class Client:
         self._began = 0.0
         self._met = False
 
+    def __repr__(self) -> str:
+        """Return the address and the campaign, without the token: representations end in logs and notebooks."""
+        return f"Client({str(self._http.base_url)!r}, campaign={self.campaign!r})"
+
     # -- asking and telling -----------------------------------------------------------------------
 
     @property

@@ -180,7 +180,8 @@ def read(path: Place) -> tuple[dict[str, Any], dict[str, Array]]:
                 names = [name for name in archive.namelist() if name.startswith("arrays/")]
                 arrays = {name[7:-4]: _array(archive.read(name)) for name in names}
         except UNREADABLE as error:
-            raise InvalidFile(f"{shown(path)} is not a model saved by askone: {error}") from error
+            made = "which model.save and askone export --what model write"
+            raise InvalidFile(f"{shown(path)} is not a model saved by askone, {made}: {error}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InvalidFile(f"{shown(path)} has another format than {FORMAT}, the one this version reads")
     return document, arrays
