@@ -63,6 +63,23 @@ def test_a_column_is_of_dates_if_all_its_cells_are():
     assert kind_of_texts(["2024-01-01", "2024-01-02"] * 20) == "category"
 
 
+@pytest.mark.parametrize(("pattern", "day_first"), [("{2}/{1}/{0}", True), ("{1}/{2}/{0}", False)])
+def test_a_day_beyond_12_tells_how_dates_with_slashes_begin(pattern, day_first):
+    slashed = [pattern.format(*day.split("-")) for day in DAYS]
+    assert kind_of_texts(slashed) == "date"
+    encoder = fit_encoder([Column("d", "date")], [{"d": day} for day in slashed])
+    assert encoder.parts[0].day_first is day_first
+    assert Encoder.from_json(encoder.to_json()) == encoder
+    same = fit_encoder([Column("d", "date")], [{"d": day} for day in DAYS])
+    rows = [encoder.encode([{"d": day} for day in slashed]), same.encode([{"d": day} for day in DAYS])]
+    np.testing.assert_array_equal(*rows)
+
+
+@pytest.mark.parametrize("slashed", [["3/1/2024", "4/2/2024"], ["25/1/2024", "1/25/2024"], ["25/1/2024", "25/1/24"]])
+def test_slashes_that_say_nothing_or_two_things_are_texts(slashed):
+    assert kind_of_texts(slashed) == "text"
+
+
 def test_dates_become_time_and_cycles():
     encoder = fit_encoder([Column("d", "date")], [{"d": day} for day in DAYS])
     [part] = encoder.parts

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
-from askone.encoding.dates import as_days
+from askone.encoding.dates import as_days, has_day_first
 
 Kind = Literal["number", "category", "date", "text", "image", "url", "vector"]
 
@@ -42,7 +42,8 @@ def kind_of_texts(texts: Sequence[str]) -> Kind:
     again = len(levels) <= min(_LEVELS, 2 * len(texts) // 3) or (len(levels) <= 3 < len(texts))
     if texts and again and max(map(len, levels)) <= _SHORT:
         return "category"
-    return "date" if texts and not any(math.isnan(as_days(text)) for text in texts) else "text"
+    day_first = has_day_first(texts)
+    return "date" if texts and not any(math.isnan(as_days(text, day_first)) for text in texts) else "text"
 
 
 def column_of(name: str, sample: Sequence[Mapping[str, Any]], is_number: bool, count: int = 5) -> Column:

@@ -12,19 +12,26 @@ import numpy as np
 
 from askone._common.types import Array
 
-# 2026-03-01, 2026-03-01 12:30:05.25+02:00, 1.3.2026.  What has slashes may begin with the day or with the month.
+# 2026-03-01, 2026-03-01 12:30:05.25+02:00, 1.3.2026.  What has slashes begins with the day or with the month: which of
+# them, only a whole column tells.
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?)?")
 _DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
+_SLASHED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+_MONTHS: Final = 12
 _DAY: Final = 86_400.0
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 YEAR, WEEK, DAY = 365.2425, 7.0, 1.0
 
 
-def as_days(cell: Any) -> float:
+def as_days(cell: Any, day_first: bool | None = None) -> float:
     """Return the days since 1970 that a text says, by UTC where it names no zone; NaN for anything else.
+
+    ``day_first`` says how dates with slashes begin; None: they are not read.
 
     >>> as_days("1970-01-02"), as_days("1970-01-02T12:00:00+02:00"), as_days("3.1.1970"), as_days("3/1/1970")
     (1.0, 1.4166666666666667, 2.0, nan)
+    >>> as_days("3/1/1970", day_first=True), as_days("1/3/1970", day_first=False)
+    (2.0, 2.0)
     """
     if not isinstance(cell, str):
         return math.nan
@@ -35,6 +42,10 @@ def as_days(cell: Any) -> float:
         elif dotted := _DOTTED.fullmatch(text):
             day, month, year = map(int, dotted.groups())
             found = datetime(year, month, day, tzinfo=UTC)
+        elif day_first is not None and (slashed := _SLASHED.fullmatch(text)):
+            first, second, year = map(int, slashed.groups())
+            day, month = (first, second) if day_first else (second, first)
+            found = datetime(year, month, day, tzinfo=UTC)
         else:
             return math.nan
     except ValueError:  # the 30th of February
@@ -43,9 +54,20 @@ def as_days(cell: Any) -> float:
     return (found - _EPOCH).total_seconds() / _DAY
 
 
-def all_days(cells: Sequence[Any]) -> Array:
+def has_day_first(cells: Sequence[Any]) -> bool | None:
+    """Return whether dates with slashes begin with the day, as one beyond 12 shows; None if none does, or both.
+
+    >>> has_day_first(["3/1/2026", "25/1/2026"]), has_day_first(["3/1/2026", "1/25/2026"]), has_day_first(["3/1/2026"])
+    (True, False, None)
+    """
+    found = [one for cell in cells if isinstance(cell, str) and (one := _SLASHED.fullmatch(cell.strip()))]
+    beyond = {place for one in found for place in (1, 2) if int(one[place]) > _MONTHS}
+    return 1 in beyond if len(beyond) == 1 else None
+
+
+def all_days(cells: Sequence[Any], day_first: bool | None = None) -> Array:
     """Return the days of each cell."""
-    return np.array([as_days(cell) for cell in cells], dtype=np.float64)
+    return np.array([as_days(cell, day_first) for cell in cells], dtype=np.float64)
 
 
 def cycles_of(days: Array) -> tuple[float, ...]:

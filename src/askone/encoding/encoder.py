@@ -77,13 +77,17 @@ class NumberPart(Part):
 @final
 @dataclass(frozen=True)
 class DatePart(Part):
-    """A date: the days since 1970, shifted and scaled, and its places in ``cycles`` of so many days."""
+    """A date: the days since 1970, shifted and scaled, and its places in ``cycles`` of so many days.
+
+    ``day_first`` says how dates with slashes begin, as those of the sample showed.
+    """
 
     column: str
     center: float
     scale: float
     missing: bool
     cycles: tuple[float, ...] = ()
+    day_first: bool | None = None
     kind: ClassVar[str] = "date"
 
     @property
@@ -96,7 +100,7 @@ class DatePart(Part):
         return (*self._days.names, *turns)
 
     def encode(self, cells: Sequence[Any]) -> Array:
-        days = dates.all_days(cells)
+        days = dates.all_days(cells, self.day_first)
         places = [dates.places_in(cycle, days) for cycle in self.cycles]
         return np.column_stack([self._days.encode(days.tolist()), *places])
 
@@ -270,9 +274,10 @@ def _fitted(column: Column, cells: Sequence[Any], embedder: str | None) -> Part:
     if column.kind == "number":
         return _fitted_number(column.name, as_floats(cells, column.name))
     if column.kind == "date":
-        days = dates.all_days(cells)
+        day_first = dates.has_day_first(cells)
+        days = dates.all_days(cells, day_first)
         number = _fitted_number(column.name, days)
-        return DatePart(column.name, number.center, number.scale, number.missing, dates.cycles_of(days))
+        return DatePart(column.name, number.center, number.scale, number.missing, dates.cycles_of(days), day_first)
     counts = Counter(str(cell) for cell in cells if cell is not None)
     levels = sorted(counts, key=lambda level: (-counts[level], level))
     return CategoryPart(column.name, tuple(levels[:PLACES]), len(levels) > LEVELS, True)

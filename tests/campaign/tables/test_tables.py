@@ -129,7 +129,7 @@ def test_codes_and_long_numbers_stay_texts_and_words_for_nothing_are_missing_num
         ("a,b\n1,2\n3\n", "line 3: 2 cells are needed, as in the first line; got 1"),
         ('a,b\n1,"x\n\ny"\n3,4,5\n6,7\n', "line 5: 2 cells are needed, as in the first line; got 3"),
         ("\n\na,b\n1,2\n3\n", "line 5: 2 cells"),
-        ('a,b\n1,2\n3,"4\n5,6\n7,8\n', "a quote is not closed"),
+        ('a,b\n1,2\n3,"4\n5,6\n7,8\n', "line 3: a quote is not closed: the row takes in all lines after it"),
         (b"a,b\n1,\0\n", "without NUL is needed; got one at byte 6"),
         ("a,b\n1,2".encode("utf-16"), "UTF-16"),
         (b"a,b\n1,\x81\xff\n", "neither in UTF-8 nor in Windows-1252"),

@@ -89,7 +89,8 @@ class Scoring:
         if lacking or not names:
             if not names:
                 raise InvalidArgument("table", "rows of numbers, in Python", "one for a model without names")
-            came = f"{listed(list(cells))}: {listed(lacking)} is missing"
+            verb = "is" if len(lacking) == 1 else "are"
+            came = f"{listed(list(cells))}: {listed(lacking)} {verb} missing"
             raise InvalidArgument("table", f"one with the columns {listed(names)}", came)
         wanted = {name: cells[name] for name in names}
         if isinstance(self.table, ImageTable) and estimator.encoder is not None:

@@ -140,7 +140,7 @@ class CsvTable(FileTable):
                 quoted_strings_can_be_null=True,
             ),
         }  # fmt: skip
-        last = None
+        last, records = None, layout.header
         try:
             with self._path.open("rb") as file:
                 stream = pa.PythonFile(file, mode="r")
@@ -148,12 +148,12 @@ class CsvTable(FileTable):
                     stream = pa.transcoding_input_stream(stream, layout.encoding, "utf-8")
                 for batch in csv.open_csv(stream, **options):
                     if batch.num_rows:
-                        last = batch
+                        last, records = batch, records + batch.num_rows
                         yield batch
         except pa.ArrowInvalid as error:
             raise self._explained(error, odd) from error
         if last is not None and layout.unbalanced:
-            self._refuse_open_quote(last)
+            self._refuse_open_quote(last, records)
 
     def _explained(self, error: Exception, odd: list[Any]) -> InvalidFile:
         if odd:
@@ -164,10 +164,11 @@ class CsvTable(FileTable):
             return self._refusal(f"a row is longer than {_BLOCK} bytes, or a quote is not closed")
         return self._refusal(f"cannot be read as CSV: {error}")
 
-    def _refuse_open_quote(self, batch: Any) -> None:
+    def _refuse_open_quote(self, batch: Any, records: int) -> None:
         cells = batch.slice(batch.num_rows - 1, 1).to_pylist()[0].values()
         if any(cell is not None and "\n" in cell for cell in cells):
-            raise self._refusal("a quote is not closed: the last row takes in all lines after it")
+            line = line_of(self._path, self._layout, records)
+            raise self._refusal(f"line {line}: a quote is not closed: the row takes in all lines after it")
 
     def _learn(self, batch: Any) -> None:
         """Check a batch, and what kind its columns are."""
