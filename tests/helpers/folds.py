@@ -126,7 +126,7 @@ def learners():
 
 
 def given_fit(learner, told):
-    """Return a fit that is the same everywhere: two trees for each output, one that splits levels, and a line."""
+    """Return fits that are the same everywhere: two trees for each output, one that splits levels; a line; a kernel."""
     m = learner.likelihood.outputs
     count = 2 * m
     left = np.arange(-1, -2 * count, -2, dtype=np.int32)
@@ -137,8 +137,14 @@ def given_fit(learner, told):
         "words": np.full((count, 1), 5, dtype=np.uint32),
     }  # fmt: skip
     line = {"W": np.arange(3 * m).reshape(3, m) / 7 - 0.4}
-    parts = [marked(f"{i}-", {**one, "scale": np.array(1.0)}) for i, one in enumerate((trees, line))]
-    return {"told": np.array(told), "since": np.array(0), **parts[0], **parts[1]}
+    kernel = {
+        "Z": small_rows(9), "bandwidth": np.array(0.5), "a": np.arange(9 * m).reshape(9, m) / 16 - 0.25,
+        "b": np.full(m, 0.125),
+    }  # fmt: skip
+    given, fits = {TreeMember: trees, LinearMember: line, KernelMember: kernel}, {}
+    for i, one in enumerate(learner.members):
+        fits |= marked(f"{i}-", {**given[type(one)], "scale": np.array(1.0)})
+    return {"told": np.array(told), "since": np.array(0), **fits}
 
 
 def labels(learner, n):

@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 KEPT = json.loads((ROOT / "tests" / "data" / "folds.json").read_text(encoding="utf-8"))
 MAIN = (
     "filters", "filters, diagonal", "interval", "classes: classes", "classes: costs", "order", "sgd: median",
-    "sgd: average uniform", "least squares", "mixture", "mixture, classes",
+    "sgd: average uniform", "least squares", "mixture", "mixture, kernel",
+    "mixture, classes",
 )  # fmt: skip
 NO_AVX512 = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
 SETTINGS = {
