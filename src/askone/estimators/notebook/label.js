@@ -2,6 +2,7 @@
 
 const LEFT = ["arrowleft", "f", "1"];
 const RIGHT = ["arrowright", "j", "2"];
+const LONG = 40; // characters of a cell that has the whole width
 
 function el(name, attributes, ...children) {
   const element = document.createElement(name);
@@ -34,7 +35,7 @@ function rowOf(row) {
   if (row.pixels) return [drawn(row.pixels)];
   if (row.text) return [el("p", { class: "reading", dir: "auto" }, row.text)];
   return (row.fields ?? []).length === 0 ? [] : [el("dl", {}, ...row.fields.map(([name, value]) =>
-    el("div", {}, el("dt", { dir: "auto" }, name), el("dd", { dir: "auto" }, value))))];
+    el("div", { class: value.length > LONG ? "long" : null }, el("dt", { dir: "auto" }, name), el("dd", { dir: "auto" }, value))))];
 }
 
 function button(name, word, key, press) {
