@@ -118,7 +118,9 @@ def test_lines_are_the_best_there_are(likelihood):
 
     def value(flat):
         W = flat.reshape(fit["W"].shape)
-        return likelihood.slopes(A @ W[:-1] + W[-1], bits, 0.05).losses.sum() + 0.5 * (W[:-1] ** 2).sum() / 4.0
+        constants = 0.5 * (W[-1] ** 2).sum() if likelihood is CLASSES else 0.0
+        losses = likelihood.slopes(A @ W[:-1] + W[-1], bits, 0.05).losses.sum()
+        return losses + 0.5 * (W[:-1] ** 2).sum() / 4.0 + constants
 
     start = np.random.default_rng(3).normal(size=fit["W"].size)
     assert value(fit["W"].ravel()) <= minimize(value, start, method="CG").fun + 0.02

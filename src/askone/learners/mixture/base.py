@@ -42,8 +42,8 @@ from askone.questions.base import Answer, Question
 
 _GROWTH = 1.2  # of the answers, from fit to fit
 _SELDOM = 3  # times that a model may sleep and be fitted the more seldom, at last when the answers have doubled
-_TRUST = 0.3  # the weight at most of a model that is as good as the learner, whose own is 1
-_TRIED = 100.0  # answers since its first fit by which a model has half of that weight
+_TRUST, _TRIED = 0.3, 100.0  # see ``_caution``: the learner's own weight is 1, answers count from the first fit on
+_EARLY = 8  # answers by output before the first fit of what alone reads texts: no other guess is any better
 _ANEW = 512  # answers after a change of the concept by which models are fitted to those since
 LOOK = 64  # answers from one look at the shares to the next
 _ASLEEP = 0.03  # the share of all fitted models below which they sleep
@@ -133,7 +133,7 @@ class Mixture(
 
     def init(self) -> MixtureState:
         K = len(self.members)
-        firsts = [one.first for one in self.members]
+        firsts = [self._first(i) for i in range(K)]
         turns = np.array([[0] * K, firsts, [0] * K, [0] * K], dtype=np.int64).reshape(4, K)
         store = Buffer(self.columns + self.likelihood.width)
         scores, heat = Scores.none(K + 1), np.tile(self._cool, (K, 1))
@@ -165,8 +165,15 @@ class Mixture(
 
     def _doubts(self, state: MixtureState, there: list[int], told: int) -> Array:
         """Return doubts of the learner and of these models after so many answers (see ``Scores.shares``)."""
-        tried = [told - int(state.turns[0, i]) for i in there]
-        return np.array([0.0, *(log((n + _TRIED) / (_TRUST * max(n, 1e-3))) for n in tried)])
+        doubts = [0.0]
+        for i in there:
+            n, (trust, tried) = max(told - int(state.turns[0, i]), 1e-3), self._caution(i)
+            doubts.append(log((n + tried) / (trust * n)))
+        return np.array(doubts)
+
+    def _caution(self, i: int) -> tuple[float, float]:
+        """Return the weight at most of a model that is as good as the learner, and by when it has half of that."""
+        return _TRUST, _TRIED
 
     def blend(self, state: MixtureState) -> list[tuple[str, float]]:
         there, shares = self.shares(state)
@@ -358,7 +365,12 @@ class Mixture(
     def _due_at(self, state: MixtureState, i: int) -> int:
         """Return the answers at which a fit is due; after a change not at once: it may have been none."""
         since = self._since(state)
-        return int(state.turns[1, i]) if state.turns[3, i] == since else since + max(_ANEW, self.members[i].first)
+        return int(state.turns[1, i]) if state.turns[3, i] == since else since + max(_ANEW, self._first(i))
+
+    def _first(self, i: int) -> int:
+        """Return the answers before the first fit of a model."""
+        member = self.members[i]
+        return min(member.first, _EARLY * max(self.likelihood.outputs, 2)) if member.reads_texts else member.first
 
     def due(self, state: MixtureState) -> bool:
         return bool(self._wanted(state))

@@ -24,6 +24,7 @@ from askone.learners.one_label import said_before
 from askone.learners.streaming import Exchange, StreamBlock
 from askone.questions.base import Answer, Question
 
+_TRUST, _TRIED = 1.0, 20.0  # of a model that alone reads texts (see ``Mixture``)
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 
 
@@ -51,6 +52,9 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
             if share:
                 blended = blended + share * self.likelihood.probabilities(F, softmax(state.heat[i]))
         return blended
+
+    def _caution(self, i: int) -> tuple[float, float]:
+        return (_TRUST, _TRIED) if self.members[i].reads_texts else super()._caution(i)
 
     def chance(self, state: MixtureState, x: ArrayLike, question: Question) -> float:
         """Return p(yes), by weight."""

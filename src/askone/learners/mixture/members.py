@@ -33,6 +33,11 @@ class FittedMember(ABC):
         """Whether it can be fitted here."""
         return True
 
+    @property
+    def reads_texts(self) -> bool:
+        """Whether it reads texts, which the learner beside it never sees."""
+        return False
+
     @abstractmethod
     def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         """Return the model of bits about rows, in units of their scale; ``before`` is the one of fewer bits."""
@@ -59,15 +64,20 @@ def require_array(fit: Fit, name: str, kind: str, *shape: int | None) -> Array:
 def likeliest(
     likelihood: BitLikelihood, A: Array | csr_matrix, bits: Array, flip: float, tau: float, start: Array | None = None
 ) -> Array:
-    """Return argmin over W = (w, b) of the loss of bits at scores A w + b, + |w|^2 / (2 tau^2), by L-BFGS."""
+    """Return argmin over W = (w, b) of the loss of bits at scores A w + b, + |w|^2 / (2 tau^2), by L-BFGS.
+
+    For classes b ~ N(0, 1).  Without it a class that was right by chance in none of the first few answers gets a chance
+    of nothing, is in no set from then on, and a no to all others then teaches nothing of it.
+    """
     start = np.zeros((A.shape[1] + 1, likelihood.outputs)) if start is None else start
-    ridge = 1.0 / tau**2
+    ridge = np.full((len(start), 1), 1.0 / tau**2)
+    ridge[-1] = 1.0 if likelihood.outputs > 1 else 0.0
 
     def value(flat: Array) -> tuple[float, Array]:
         W = flat.reshape(start.shape)
         slopes = likelihood.slopes(A @ W[:-1] + W[-1], bits, flip)
-        gradient = np.vstack([A.T @ slopes.gradient + ridge * W[:-1], slopes.gradient.sum(axis=0)])
-        return slopes.losses.sum() + 0.5 * ridge * (W[:-1] ** 2).sum(), gradient.ravel()
+        gradient = np.vstack([A.T @ slopes.gradient, slopes.gradient.sum(axis=0)]) + ridge * W
+        return slopes.losses.sum() + 0.5 * (ridge * W**2).sum(), gradient.ravel()
 
     options = {"maxiter": 50, "maxcor": 8, "gtol": 1e-5 * A.shape[0]}
     found = minimize(value, start.ravel(), jac=True, method="L-BFGS-B", options=options)
@@ -77,7 +87,7 @@ def likeliest(
 @final
 @dataclass(frozen=True, eq=False)
 class LinearMember(FittedMember):
-    """F = W x + b of scaled columns and of terms, with w ~ N(0, tau^2): the penalised likelihood, by L-BFGS.
+    """F = W x + b of scaled columns and of terms, with w ~ N(0, tau^2): see ``likeliest``.
 
     Columns are (x - center) / scale / sqrt(d), and at most 10 of their scales away.
     """
@@ -86,6 +96,10 @@ class LinearMember(FittedMember):
     scaler: Scaler
     tau: float
     first: ClassVar[int] = 64
+
+    @property
+    def reads_texts(self) -> bool:
+        return self.layout.terms > 0
 
     def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         return {

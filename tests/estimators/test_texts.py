@@ -1,0 +1,48 @@
+"""Texts and few answers: what budgets of most people allow."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from askone import OneBitClassifier
+
+WORDS = {"good": ["lovely", "tasty", "friendly", "great"], "bad": ["cold", "rude", "awful", "slow"]}
+
+
+def reviews(n, seed):
+    """Two words of eight say which it is; the others say nothing, and one is in no other text."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.choice(["good", "bad"], n)
+    first, second = ([rng.choice(WORDS[kind]) for kind in kinds] for _ in range(2))
+    texts = [
+        f"The food was {a} and the staff {b}, table {i}" for i, (a, b) in enumerate(zip(first, second, strict=True))
+    ]
+    return pd.DataFrame({"review": texts}), kinds
+
+
+def topics(n, seed):
+    """Each of eight classes has three words, of which a text has two, and one of anybody's."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.integers(8, size=n)
+    own = 3 * kinds[:, None] + rng.integers(3, size=(n, 2))
+    words = np.column_stack([own, rng.integers(24, size=n)])
+    texts = [f"word{a} word{b} and word{c} {i}" for i, (a, b, c) in enumerate(words)]
+    return pd.DataFrame({"text": texts}), np.array([f"topic {kind}" for kind in kinds])
+
+
+def share_of_wrong(data, answers, seed):
+    """The share of wrong classes of rows that were not seen."""
+    frame, kinds = data(answers + 400, seed)
+    model = OneBitClassifier(sorted(set(kinds)), random_state=seed).fit(frame[:answers], kinds[:answers])
+    return (model.predict(frame[answers:]) != kinds[answers:]).mean()
+
+
+def test_a_few_dozen_answers_teach_what_short_texts_say():
+    """Of 40 texts hardly one word of the eight is in none, and each is in ten of them."""
+    assert np.mean([share_of_wrong(reviews, 40, seed) for seed in range(4)]) < 0.02
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_class_is_given_up_for_what_was_asked_first(seed):
+    """400 answers are three times the bits that the classes of all 24 words have; half the classes were lost once."""
+    assert share_of_wrong(topics, 400, seed) < 0.05
