@@ -18,11 +18,11 @@ X = np.column_stack([RANDOM.normal(size=(60, 2)), RANDOM.integers(-1, 4, (60, 1)
 @pytest.mark.parametrize(
     "model",
     [
-        askone.OneBitRegressor(-3, 3, random_state=0),
+        askone.OneBitRegressor(-3, 3, learner=Filters(fitted=False), random_state=0),
         askone.OneBitRegressor(-3, 3, learner=Filters(model="linear"), random_state=0),
         askone.OneBitRegressor(-3, 3, learner=SGD(model="kernel"), random_state=0),
         askone.OneBitRegressor(-3, 3, learner="rls", random_state=0),
-        askone.OneBitClassifier(["a", "b", "c"], random_state=0),
+        askone.OneBitClassifier(["a", "b", "c"], learner=SetLikelihood(fitted=False), random_state=0),
         askone.OneBitClassifier(["a", "b", "c"], learner=SetLikelihood(model="fourier"), random_state=0),
     ],
 )
