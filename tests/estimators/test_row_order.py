@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from askone import LabelRangeWarning, OneBitRegressor, SortedRowsWarning
+from askone import LabelRangeWarning, OneBitClassifier, OneBitRegressor, Oracle, SortedRowsWarning
 from askone.estimators import row_order
 from askone.estimators.row_order import sorted_column
 
@@ -60,3 +60,16 @@ def test_fit_warns():
         warnings.simplefilter("error")
         OneBitRegressor(-3, 3, learner="sgd", random_state=0).fit(X, X[:, 1])
         OneBitRegressor(-3, 3, learner="sgd", resample=True, random_state=0).fit(rows, rows[:, 1])
+
+
+def test_fit_warns_of_labels_that_come_sorted_where_no_column_does():
+    rng = np.random.default_rng(2)
+    X, names = rng.normal(size=(300, 2)), rng.permutation(np.repeat(["bad", "good"], 150))
+    with pytest.warns(SortedRowsWarning, match=r"by the labels y, .*shuffle"):
+        OneBitClassifier(["bad", "good"], learner="sgd", random_state=0).fit(X, np.sort(names))
+    with pytest.warns(SortedRowsWarning, match="by the labels y"):
+        OneBitRegressor(-9, 9, learner="sgd", random_state=0).fit(X, np.sort(rng.normal(size=300)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        OneBitClassifier(["bad", "good"], learner="sgd", random_state=0).fit(X, names)
+        OneBitClassifier(["bad", "good"], learner="sgd", random_state=0).fit(X, Oracle(np.sort(names)))

@@ -265,12 +265,13 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
         judge = None if isinstance(y, Oracle) else judge_of(space, self._declared(), rows, y)
         with bar(shown, most) as advance:
             watch = FitWatch(judge, most or len(rows), advance)
-            self._ask_all(stream, rows, oracle, most, watch, as_crowd(people, stream.seed))
+            labels = None if isinstance(y, Oracle) else np.asarray(y)
+            self._ask_all(stream, rows, oracle, most, watch, as_crowd(people, stream.seed), labels)
         self._curve = watch.curve()
 
     def _ask_all(
         self, stream: Stream, rows: Array, oracle: Oracle, most: int | None, watch: FitWatch,
-        crowd: SimulatedCrowd | None,
+        crowd: SimulatedCrowd | None, labels: Array | None,
     ) -> None:  # fmt: skip
         rule = row_selection.as_rule(self.select)
         if rule == "auto":
@@ -282,7 +283,7 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
         passes = _PASSES if self._revisits() else 1
         order = resampled(len(rows), passes * most, stream.seed) if again and most else None
         if order is None:
-            warn_of_sorted(rows)
+            warn_of_sorted(rows, labels)
         if self.keep_log:  # question by question: compiled blocks keep less of a question than a log must
             numbers = range(len(rows)) if order is None else order.tolist()
             in_order(stream, rows, oracle, numbers, most, watch.look, crowd)

@@ -59,16 +59,28 @@ def sorted_column(rows: Array) -> int | None:
     return found * stride if likeness[found] > max(_LEAST, _SIGMAS / np.sqrt(n)) else None
 
 
-def warn_of_sorted(rows: Array) -> None:
-    """Warn if rows, which are asked about in order, come sorted."""
+def warn_of_sorted(rows: Array, labels: Array | None = None) -> None:
+    """Warn if rows, which are asked about in order, come sorted, by a column or by labels that may be looked at."""
     column = sorted_column(rows)
-    if column is not None:
+    by = None if column is None else f"column {column}"
+    if by is None and labels is not None and sorted_column(_as_numbers(labels)) is not None:
+        by = "the labels y"  # of texts, no column is sorted
+    if by is not None:
         warnings.warn(
-            f"rows seem to be sorted or grouped by column {column}, and are asked about in this order: "
+            f"rows seem to be sorted or grouped by {by}, and are asked about in this order: "
             "shuffle them first (sklearn.utils.shuffle(X, y)), unless they are a stream that comes like this",
             SortedRowsWarning,
             stacklevel=5,
         )
+
+
+def _as_numbers(labels: Array) -> Array:
+    """Return some labels, evenly spaced, as columns of numbers: names by their place in the alphabet."""
+    looked = labels[:: -(-len(labels) // _ROWS)]
+    columns = looked.reshape(len(looked), -1).T
+    return np.column_stack(
+        [np.unique(one.astype(str), return_inverse=True)[1] if one.dtype.kind not in "biuf" else one for one in columns]
+    )
 
 
 def warn_of_labels(labels: Array, space: Real) -> None:
