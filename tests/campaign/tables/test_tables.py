@@ -131,7 +131,9 @@ def test_codes_and_long_numbers_stay_texts_and_words_for_nothing_are_missing_num
         ("\n\na,b\n1,2\n3\n", "line 5: 2 cells"),
         ('a,b\n1,2\n3,"4\n5,6\n7,8\n', "line 3: a quote is not closed: the row takes in all lines after it"),
         (b"a,b\n1,\0\n", "without NUL is needed; got one at byte 6"),
-        ("a,b\n1,2".encode("utf-16"), "UTF-16"),
+        ("a,b\n1,2".encode("utf-16")[:-1], "is not in UTF-16, though it begins so"),
+        ("a,Ā\n1,\0".encode("utf-16"), "without NUL is needed; got one at byte 14"),
+        ('a,b\n1,2\n3,"4\n5,6\n'.encode("utf-16"), "line 3: a quote is not closed"),
         (b"a,b\n1,\x81\xff\n", "neither in UTF-8 nor in Windows-1252"),
         ("a\x07,b\n1,2", "line 1, column 1: a name"),
         ("a" * 300 + ",b\n1,2\n", "a name of up to 200"),
@@ -143,6 +145,17 @@ def test_bad_files_are_refused_with_the_place(table, text, reason):
     with pytest.raises(InvalidFile, match=reason) as refused:
         table(text)
     assert str(refused.value).startswith("data.csv: ")
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_utf_16_as_spreadsheets_write_it(table, monkeypatch, codec):
+    """With tabs and a mark; cells have signs of two units, which blocks may cut."""
+    cells = ["Škoda", "🏠 big", 'said "no"', "two\nlines", "Ā"] * 40
+    text = "n\tname\n" + "".join('{}\t"{}"\n'.format(i, cell.replace('"', '""')) for i, cell in enumerate(cells))
+    monkeypatch.setattr(_csv, "_READ", 10)
+    monkeypatch.setattr(_csv, "_BLOCK", 256)
+    found = table(("\ufeff" + text).encode(codec))
+    assert [(row["n"], row["name"]) for row in rows_of(found)] == list(enumerate(cells))
 
 
 def test_one_row_is_enough(table):

@@ -285,30 +285,36 @@ def line_of(path: Path, layout: CsvDialect, record: int) -> int:
 
 
 def _encoding(path: Path, origin: str) -> tuple[str, bool]:
-    """Return UTF-8, or else Windows-1252; and whether the quotes are odd in number."""
-    decoders = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8", "cp1252")}
+    """Return UTF-16 if a mark says so, UTF-8, or else Windows-1252; and whether the quotes are odd in number."""
     quotes, offset = 0, 0
     with path.open("rb") as file:
-        while block := file.read(_READ):
-            if not offset and block.startswith(_UTF16):
-                raise InvalidFile(f"{origin}: is in UTF-16; save it as UTF-8")
-            nul = block.find(b"\0")
-            if nul >= 0:
-                raise InvalidFile(f"{origin}: a text file without NUL is needed; got one at byte {offset + nul}")
-            quotes, offset = quotes + block.count(b'"'), offset + len(block)
-            decoders = {name: one for name, one in decoders.items() if _decodes(one, block)}
-    decoders = {name: one for name, one in decoders.items() if _decodes(one, b"", final=True)}
+        block = file.read(_READ)
+        marked = block.startswith(_UTF16)
+        names, unit = (("utf-16",), 2) if marked else (("utf-8", "cp1252"), 1)
+        decoders = {name: codecs.getincrementaldecoder(name)() for name in names}
+        while decoders:
+            texts = {name: _decoded(one, block) for name, one in decoders.items()}
+            decoders = {name: one for name, one in decoders.items() if texts[name] is not None}
+            text = next((text for text in texts.values() if text is not None), "")
+            if "\0" in text:
+                place = next(i for i in range(0, len(block), unit) if not any(block[i : i + unit]))
+                raise InvalidFile(f"{origin}: a text file without NUL is needed; got one at byte {offset + place}")
+            quotes, offset = quotes + text.count('"'), offset + len(block)
+            if not block:
+                break
+            block = file.read(_READ)
     if not decoders:
-        raise InvalidFile(f"{origin}: is neither in UTF-8 nor in Windows-1252; save it as UTF-8")
+        what = "is not in UTF-16, though it begins so" if marked else "is neither in UTF-8 nor in Windows-1252"
+        raise InvalidFile(f"{origin}: {what}; save it as UTF-8")
     return next(iter(decoders)), quotes % 2 == 1
 
 
-def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, final: bool = False) -> bool:
+def _decoded(decoder: codecs.IncrementalDecoder, block: bytes) -> str | None:
+    """Return the text of a block, of none what was kept back; None if it cannot be read."""
     try:
-        decoder.decode(block, final)
+        return decoder.decode(block, final=not block)
     except UnicodeDecodeError:
-        return False
-    return True
+        return None
 
 
 def _delimiter(text: str) -> str:
