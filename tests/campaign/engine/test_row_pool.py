@@ -80,7 +80,7 @@ def test_in_file_order_rows_for_exams_are_passed_over():
 def test_a_question_does_not_cost_more_with_a_million_rows():
     pool = pool_of(1_000_000)
     pool.drawn(0, False)
-    began = time.perf_counter()
+    began = time.thread_time()
     for number in range(2000):
         pool.take(pool.drawn(number, number % 7 == 0))
-    assert time.perf_counter() - began < 1.0  # 20 µs each; to look at all rows takes a millisecond
+    assert time.thread_time() - began < 1.0  # 20 µs each; to look at all rows takes a millisecond
