@@ -236,9 +236,10 @@ def stolen_seconds() -> float:
 
 
 def cpu_seconds(pids: Sequence[int]) -> float:
-    """Time on processors so far, of processes that are there."""
+    """Time on processors so far, of processes that are there and of their children that have ended."""
     found = [after for pid in pids if (after := _stat(pid))]
-    return sum(int(after[11]) + int(after[12]) for after in found) / _TICK
+    # Connections to PostgreSQL are recycled: what an ended one has used is kept with whoever started it.
+    return sum(int(used) for after in found for used in after[11:15]) / _TICK
 
 
 def memory(pids: Sequence[int], name: str = "VmRSS") -> float:
