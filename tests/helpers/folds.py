@@ -41,6 +41,7 @@ from askone.learners.kalman.prediction_intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.mixture.base import Mixture
 from askone.learners.mixture.classes import ClassMixture
+from askone.learners.mixture.discriminant import DiscriminantMember
 from askone.learners.mixture.kernel import KernelMember
 from askone.learners.mixture.members import LinearMember
 from askone.learners.mixture.number import NumberMixture
@@ -89,6 +90,8 @@ def learners():
     yield "mixture, kernel", NumberMixture(FilterLearner(real, MAPS), (many,), PLAIN), 160
     five = SetLikelihoodLearner(Classes(NAMES), MAPS[1])
     yield "mixture, classes", ClassMixture(Forgetting(five), MEMBERS, PLAIN, flip=0.05), 160
+    normal = DiscriminantMember(PLAIN, Scaler.from_rows(small_rows()))
+    yield "mixture, discriminant", ClassMixture(five, (normal,), PLAIN), 160
     yield "forgetting", Forgetting(SetLikelihoodLearner(Classes(NAMES), MAPS[1]), alarm=1.01, odds=2.0), 160
     drinks = Ranking(ITEMS, embedding="items")
     yield "order", ThurstoneLearner(drinks, (default_bank(Intercept(2)), default_bank(MAPS[0]))), 120
@@ -126,7 +129,7 @@ def learners():
 
 
 def given_fit(learner, told):
-    """Return fits that are the same everywhere: two trees for each output, one that splits levels; a line; a kernel."""
+    """Return fits that are the same everywhere: two trees for each output, one that splits levels; and one of each other kind."""
     m = learner.likelihood.outputs
     count = 2 * m
     left = np.arange(-1, -2 * count, -2, dtype=np.int32)
@@ -141,7 +144,11 @@ def given_fit(learner, told):
         "Z": small_rows(9), "bandwidth": np.array(0.5), "a": np.arange(9 * m).reshape(9, m) / 16 - 0.25,
         "b": np.full(m, 0.125),
     }  # fmt: skip
-    given, fits = {TreeMember: trees, LinearMember: line, KernelMember: kernel}, {}
+    normal = {
+        "components": np.eye(2), "means": np.arange(2 * m).reshape(m, 2) / 8 - 0.25, "constants": np.arange(m) / 8,
+        "factors": np.tile([[1.5, 0.0], [0.25, 2.0]], (m, 1, 1)), "freedom": 5.0 + np.arange(m), "heat": np.array(0.5),
+    }  # fmt: skip
+    given, fits = {TreeMember: trees, LinearMember: line, KernelMember: kernel, DiscriminantMember: normal}, {}
     for i, one in enumerate(learner.members):
         fits |= marked(f"{i}-", {**given[type(one)], "scale": np.array(1.0)})
     return {"told": np.array(told), "since": np.array(0), **fits}

@@ -41,6 +41,7 @@ from askone.learners.gradients.subset import SET_PAIRS
 from askone.learners.kalman.prediction_intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.mixture.classes import ClassMixture
+from askone.learners.mixture.discriminant import DiscriminantMember
 from askone.learners.mixture.kernel import KernelMember
 from askone.learners.mixture.members import LinearMember
 from askone.learners.mixture.number import NumberMixture
@@ -99,7 +100,7 @@ _SMALL = (
 )
 _MODELS = (
     FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, Forgetting, PairBank,
-    StepSearch, NumberMixture, ClassMixture, TreeMember, LinearMember, KernelMember, CrowdLearner,
+    StepSearch, NumberMixture, ClassMixture, TreeMember, LinearMember, KernelMember, DiscriminantMember, CrowdLearner,
     ManyItemsLearner,
 )  # fmt: skip
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)

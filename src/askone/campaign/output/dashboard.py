@@ -21,6 +21,7 @@ _TITLES = {
     "TreeMember": "boosted trees",
     "LinearMember": "a line",
     "KernelMember": "a kernel of many rows",
+    "DiscriminantMember": "a normal distribution by class",
 }
 _MINUTES = 60  # of activity
 Rows = Callable[[Sequence[int]], list[Row]]

@@ -18,6 +18,7 @@ from askone.learners.forgetting import Forgetting
 from askone.learners.kalman.prediction_intervals import Intervals
 from askone.learners.kalman.regressor import GOALS, NOISES, PRIORS, FilterLearner
 from askone.learners.mixture.classes import ClassMixture
+from askone.learners.mixture.discriminant import DiscriminantMember
 from askone.learners.mixture.kernel import KernelMember
 from askone.learners.mixture.members import FittedMember, LinearMember
 from askone.learners.mixture.number import NumberMixture
@@ -42,6 +43,7 @@ _BESIDE = 100  # components of the kernel beside the features of a graph
 
 _TABLE = (2, 128)  # columns of tables beside which trees are fitted: in wider ones they take long, and seldom win
 _MANY = 10  # from so many columns on a kernel of more rows than the bank's is fitted beside
+_NORMAL = (1024, 100)  # most columns, and most classes, beside which normal distributions are fitted
 _WIDE = 33  # from so many columns on linear models are fitted beside; a bank has a linear map of its own
 _CAREFUL = 0.1  # error rates below this are taken for 0: they are known too roughly to be of use
 _AGAIN = 1.5  # growth of the answers after which classes are learnt anew with what is known of people: that is quick
@@ -166,6 +168,8 @@ def members(choice: Filters | SetLikelihood, setup: Setup) -> tuple[FittedMember
             )
     if layout.pairs or layout.dense >= _WIDE:
         found += [LinearMember(layout, setup.front().scaler, tau) for tau in _LINES]
+    if isinstance(choice, SetLikelihood) and 2 <= layout.dense <= _NORMAL[0] and setup.space.size <= _NORMAL[1]:
+        found.append(DiscriminantMember(layout, setup.front().scaler, seed=setup.seed))
     if isinstance(choice, Filters) and layout.dense >= _MANY:
         found.append(KernelMember(layout, setup.front().scaler, seed=setup.seed))
     return tuple(found)

@@ -19,12 +19,14 @@ from askone.learners.abilities import HasProbabilities, learnt_beside
 from askone.learners.margins import doubts
 from askone.learners.mixture.base import Mixture, MixtureState, Scored
 from askone.learners.mixture.bits import ClassBits
+from askone.learners.mixture.discriminant import DiscriminantMember
 from askone.learners.mixture.members import FittedMember
 from askone.learners.one_label import said_before
 from askone.learners.streaming import Exchange, StreamBlock
 from askone.questions.base import Answer, Question
 
 _TRUST, _TRIED = 1.0, 20.0  # of a model that alone reads texts (see ``Mixture``)
+_FULL, _SOON = 1.0, 50.0  # of normal distributions: that they are of another kind is what makes them worth having
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 
 
@@ -54,7 +56,9 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
         return blended
 
     def _caution(self, i: int) -> tuple[float, float]:
-        return (_TRUST, _TRIED) if self.members[i].reads_texts else super()._caution(i)
+        if self.members[i].reads_texts:
+            return _TRUST, _TRIED
+        return (_FULL, _SOON) if isinstance(self.members[i], DiscriminantMember) else super()._caution(i)
 
     def chance(self, state: MixtureState, x: ArrayLike, question: Question) -> float:
         """Return p(yes), by weight."""
