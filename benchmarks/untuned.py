@@ -155,7 +155,9 @@ def table(results: dict[str, dict[str, list[float]]], title: str) -> str:
     names = ("default", "algorithm 1", "all labels")
     lines = [f"| {title} | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
     for name, row in results.items():
-        lines.append(f"| {name} | " + " | ".join(f"{np.mean(row[key]):.3f}" for key in names) + " |")
+        means = [f"{np.mean(row[key]):.3f}" for key in names]
+        spread = np.std(row["default"]) / np.sqrt(max(len(row["default"]) - 1, 1))
+        lines.append(f"| {name} | {means[0]} ± {spread:.3f} | " + " | ".join(means[1:]) + " |")
     return "\n".join(lines)
 
 
@@ -185,7 +187,7 @@ def quietly(row: Callable[[Rows, int], dict[str, float]], data: Rows, seed: int)
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    chosen = arguments(__doc__, seeds=3, jobs=1, quick=False).parse_args(given)
+    chosen = arguments(__doc__, seeds=8, jobs=1, quick=False).parse_args(given)
     quick, seeds = chosen.quick, 1 if chosen.quick else chosen.seeds
     regression, classification = (shortened(numbers), shortened(classes)) if quick else (numbers, classes)
     results = {"numbers": measured(regression, numbers_row, seeds, "numbers", chosen.jobs),
@@ -195,7 +197,7 @@ def main(given: Sequence[str] | None = None) -> int:
         "# Data that nothing was tuned on",
         "One yes/no question about each training row, with every default, against all labels of the same rows "
         "(`make bench-untuned`; the script says what is compared with what). A quarter of the rows is held out; "
-        f"means of {seeds} seeds: {taken_with(of)}.",
+        f"means of {seeds} seeds, of the default with their standard error: {taken_with(of)}.",
         "Numbers: mean absolute error over that of the median of all labels, so that 1 is nothing learnt.",
         table(results["numbers"], "numbers"),
         "Classes: error on held-out rows.",

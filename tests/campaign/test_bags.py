@@ -99,6 +99,33 @@ def test_all_rows_are_known_with_far_fewer_keys(table: tuple[Path, list[str]]) -
         assert all(np.array_equal(live[name], folded[name]) for name in live)
 
 
+def test_another_bag_under_a_used_id_is_not_lost_unseen(table: tuple[Path, list[str]]) -> None:
+    path, labels = table
+    with _campaign(path, bag=9) as campaign:
+        answers, now, serving = campaign.projection.answers, 1000.0, _first_bag(campaign, labels)
+
+        def tell(serving: Serving, name: str) -> Serving:
+            assert serving.question is not None
+            leases = tuple(one.lease for one in (serving.question, *serving.bag))
+            return _serve(campaign, AnswerBag("ann", leases, tuple(_truth(serving, labels)), name, 1.0), now)
+
+        said = tell(serving, "bag")
+        assert tell(serving, "bag").duplicate  # the same again, as when the first reply was lost
+        while not said.bag or len(said.bag) != len(serving.bag) or _truth(said, labels) != _truth(serving, labels):
+            now += 1.0
+            said = (
+                tell(said, f"b{now}")
+                if said.bag
+                else _serve(campaign, Answer("ann", said.question.lease, _truth(said, labels)[0], f"c{now}", 1.0), now)
+            )
+        answers = campaign.projection.answers
+        with pytest.raises(InvalidArgument, match="one of its own"):
+            tell(said, "bag")
+        assert campaign.projection.answers == answers
+        tell(said, "another")
+        assert campaign.projection.answers == answers + 1 + len(said.bag)
+
+
 def test_without_the_setting_there_are_none(table: tuple[Path, list[str]]) -> None:
     path, labels = table
     with _campaign(path) as campaign:

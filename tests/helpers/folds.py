@@ -129,7 +129,7 @@ def learners():
 
 
 def given_fit(learner, told):
-    """Return fits that are the same everywhere: two trees for each output, one that splits levels; and one of each other kind."""
+    """Return fits that are the same everywhere: two trees for each output, one that splits levels; one of each kind."""
     m = learner.likelihood.outputs
     count = 2 * m
     left = np.arange(-1, -2 * count, -2, dtype=np.int32)

@@ -86,3 +86,8 @@ def test_numbers_read_back_exactly(value):
 def test_sensible_decimals_make_100_to_1000_steps(low, length):
     steps = length * 10.0 ** sensible_decimals(low, low + length)
     assert 99 < steps < 1001
+
+
+def test_a_range_of_which_a_part_is_nothing_is_refused():
+    with pytest.raises(InvalidArgument, match=r"high must be at least 1e-300 above low"):
+        Real(0.0, 5e-324)

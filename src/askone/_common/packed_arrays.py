@@ -23,6 +23,7 @@ from askone._common.types import Array
 from askone.errors import InvalidArgument, InvalidFile
 
 _KINDS = "biufSU"
+_HEAD = 1 << 20  # bytes that say what follows: arrays of nothing take more time than room
 
 
 def pack(arrays: Mapping[str, Array]) -> bytes:
@@ -41,6 +42,8 @@ def unpack(packed: bytes) -> dict[str, Array]:
     head, _, _ = packed.partition(b"\n")
     start, arrays = len(head) + 1, {}
     try:
+        if len(head) > _HEAD:
+            raise ValueError(f"a head of {len(head)} bytes")
         for name, kind, shape in json.loads(head):
             dtype, count = np.dtype(kind), math.prod(shape)
             if dtype.kind not in _KINDS or min(shape, default=0) < 0 or start + count * dtype.itemsize > len(packed):

@@ -14,7 +14,7 @@ from askone._common import random_table
 from askone._common.arithmetic import cosines
 from askone._common.compiled import product
 from askone._common.types import Array
-from askone._common.validate import as_count, as_rows
+from askone._common.validate import as_count, as_rows, require_floats
 from askone.features import compiled
 from askone.features.kernels import Gaussian, Kernel, Points, kernel_named, median_distance
 from askone.features.scaling import Scaler
@@ -141,6 +141,11 @@ class Nystroem(ScaledMap):
     whitener: Array | None
     name: ClassVar[str] = "nystroem"
 
+    def __post_init__(self) -> None:
+        require_floats(self.representers, "representers", None, self.scaler.columns)
+        if self.whitener is not None:
+            require_floats(self.whitener, "whitener", len(self.representers), None)
+
     @classmethod
     def from_rows(
         cls, X: Array, size: int = 100, kernel: str = "gaussian", bandwidth: float | None = None,
@@ -201,6 +206,10 @@ class Fourier(ScaledMap):
     frequencies: Array
     phases: Array
     name: ClassVar[str] = "fourier"
+
+    def __post_init__(self) -> None:
+        require_floats(self.phases, "phases", None)
+        require_floats(self.frequencies, "frequencies", len(self.phases), self.scaler.columns)
 
     @classmethod
     def from_rows(

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from askone._common.types import Array
-from askone._common.validate import as_rows
+from askone._common.validate import as_rows, require_floats
 
 
 @final
@@ -22,6 +22,10 @@ class Scaler:
 
     center: Array
     scale: Array
+
+    def __post_init__(self) -> None:
+        require_floats(self.center, "center", None)
+        require_floats(self.scale, "scale", len(self.center))
 
     @classmethod
     def from_rows(cls, X: Array) -> Scaler:

@@ -20,6 +20,8 @@ from askone.labels.wording import YES_NO, Wording
 Numbers = float | Sequence[float]
 Bundles = tuple[tuple[float, ...], ...]
 
+_NARROWEST = 1e-300  # a range: a part of a narrower one is 0
+
 
 @final
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Real(Space):
         for a, b in zip(low, high, strict=True):
             if not b > a or not math.isfinite(b - a):
                 raise InvalidArgument("high", f"above low ({a}), at a finite distance", b)
+            if b - a < _NARROWEST:
+                raise InvalidArgument("high", f"at least {_NARROWEST} above low ({a})", b)
         names = tuple(self.names)
         if names and (len(names) != len(low) or len(set(names)) != len(names)):
             raise InvalidArgument("names", f"{len(low)} different name(s), one per output", names)

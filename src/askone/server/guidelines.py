@@ -28,6 +28,8 @@ _TAGS = {"h1": "h3", "h2": "h4", "h5": "h4", "h6": "h4", "h3": "h4"} | {
 }
 """What is written, and what it becomes: the page has headings of its own above these."""
 _DRAWN = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+")
+_DEEPEST = 50  # tags in each other
+_PICTURES = 100
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -36,20 +38,22 @@ def _markdown() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table")
 
 
-def picture_names(text: str) -> list[str]:
-    """Return the names of the rows whose pictures a text shows.
+@lru_cache(maxsize=64)
+def picture_names(text: str) -> tuple[str, ...]:
+    """Return the names of the rows whose pictures a text shows, the first hundred at most.
 
     >>> picture_names("![round](c.png) and ![drawn](data:image/png;base64,AA==)")
-    ['c.png']
+    ('c.png',)
     """
     tokens = [child for token in _markdown().parse(text) for child in token.children or ()]
     found = [_source(token) for token in tokens if token.type == "image"]
-    return [name for name in dict.fromkeys(found) if not _DRAWN.fullmatch(name) and not _WEB.match(name)]
+    rows = [name for name in dict.fromkeys(found) if not _DRAWN.fullmatch(name) and not _WEB.match(name)]
+    return tuple(rows[:_PICTURES])
 
 
 def parts(text: str, pictures: Mapping[str, str] | None = None) -> list[Part]:
     """Return the parts of a Markdown text: texts, and tags with their children; ``pictures``: name to address."""
-    return _tree(iter(_flat(_markdown().parse(text))), pictures or {})
+    return _tree(iter(_flat(_markdown().parse(text))), pictures or {}, 0)
 
 
 def _flat(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -61,17 +65,20 @@ def _flat(tokens: Sequence[Token]) -> Iterator[Token]:
             yield token
 
 
-def _tree(tokens: Iterator[Token], pictures: Mapping[str, str]) -> list[Part]:
-    """Return the parts up to the end of the tag that is open."""
+def _tree(tokens: Iterator[Token], pictures: Mapping[str, str], depth: int) -> list[Part]:
+    """Return the parts up to the end of the tag that is open; so deep down tags are left out, and texts stay."""
     found: list[Part] = []
+    left_out = 0
     for token in tokens:
-        if token.nesting < 0:
-            break
-        if token.nesting > 0:
-            children = _tree(tokens, pictures)
+        if token.nesting > 0 and depth < _DEEPEST:
+            children = _tree(tokens, pictures, depth + 1)
             found += children if token.hidden else [_tagged(token, children)]
-        else:
+        elif token.nesting == 0:
             found += _leaf(token, pictures)
+        elif token.nesting < 0 and not left_out:
+            break
+        else:
+            left_out += token.nesting
     return _joined(found)
 
 

@@ -121,6 +121,7 @@ LOGS = {
     "a number that is another's": nth("asked", 1)(put("event.question.number", 0)),
     "a role": nth("asked")(put("aside.role", "boss")),
     "scores": nth("asked")(put("aside.score", ["a", "b"])),
+    "scores whose sum is no number": nth("asked")(put("aside.score", [1e308, -1e308])),
     "something else aside": nth("asked")(put("aside.html", "<script>")),
     "much aside": nth("asked")(put("aside.predicted", "x" * 100_000)),
     "learnt": nth("asked")(put("event.learnt", -5)),

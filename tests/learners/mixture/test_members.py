@@ -7,13 +7,17 @@ from scipy.optimize import minimize
 from askone.errors import InvalidArgument
 from askone.features.kernels import Gaussian
 from askone.features.layout import RowLayout
+from askone.features.maps import Linear
 from askone.features.scaling import Scaler
 from askone.labels.classes import Classes
 from askone.labels.number import Real
 from askone.learners.mixture.bits import ClassBits, NumberBits
+from askone.learners.mixture.classes import ClassMixture
+from askone.learners.mixture.discriminant import DiscriminantMember
 from askone.learners.mixture.kernel import KernelMember
 from askone.learners.mixture.members import LinearMember
 from askone.learners.mixture.trees import TreeMember, _is_installed, as_arrays
+from askone.learners.softmax.classifier import SetLikelihoodLearner
 
 lightgbm = pytest.importorskip("lightgbm")
 NUMBERS, CLASSES = NumberBits(Real(-3, 3)), ClassBits(Classes(("ant", "bee", "cow")))
@@ -182,6 +186,53 @@ def test_a_kernel_that_nobody_fitted_is_refused(name, spoil):
     fit = member.fit(NUMBERS, X, bits, 0.0, None)
     with pytest.raises(InvalidArgument):
         member.check({**fit, name: spoil(fit[name])}, 1)
+
+
+def test_a_kernel_of_more_rows_than_are_chosen_is_refused():
+    """Each row that is predicted is compared with all of them."""
+    X, _, bits = waves(40, 2, 3)
+    fit = KernelMember(RowLayout.plain(2), Scaler.from_rows(X)).fit(NUMBERS, X, bits, 0.0, None)
+    with pytest.raises(InvalidArgument, match="at most 20 representers"):
+        KernelMember(RowLayout.plain(2), Scaler.from_rows(X), size=20).check(fit, 1)
+
+
+def chain(nodes, roots):
+    """Trees in which a row goes from node to node, all of them."""
+    left = np.arange(1, nodes + 1, dtype=np.int32)
+    left[-1] = -1
+    return {
+        "middle": np.zeros(1), "roots": np.zeros(roots, np.int32), "feature": np.zeros(nodes, np.int32),
+        "threshold": np.zeros(nodes), "left": left, "right": np.full(nodes, -1, np.int32), "value": np.zeros(1),
+        "words": np.zeros((nodes, 0), np.uint32),
+    }  # fmt: skip
+
+
+def test_trees_that_no_way_down_ends_soon_are_refused():
+    """One row would go sixty thousand steps down sixty thousand trees, and all threads would wait for it."""
+    trees = TreeMember(RowLayout.plain(2), depth=4)
+    trees.check(chain(4, 1000), 1)
+    for nodes, roots in ((5, 1), (60_000, 60_000), (4, 1001)):
+        with pytest.raises(InvalidArgument, match="soon end in leaves"):
+            trees.check(chain(nodes, roots), 1)
+    with pytest.raises(InvalidArgument, match="depth"):
+        TreeMember(RowLayout.plain(2), depth=60_000)
+
+
+def test_huge_numbers_are_refused():
+    line = LinearMember(RowLayout.plain(2), Scaler.identity(2), 1.0)
+    with pytest.raises(InvalidArgument, match="not huge"):
+        line.check({"W": np.full((3, 1), 1e308)}, 1)
+
+
+def test_members_of_other_rows_are_refused():
+    """Compiled loops would read beyond the rows."""
+    base = SetLikelihoodLearner(CLASSES.space, Linear(Scaler.identity(5)))
+    other = LinearMember(RowLayout(dense=5, pairs=400_000_000, terms=6), Scaler.identity(5), 1.0)
+    with pytest.raises(InvalidArgument, match="members"):
+        ClassMixture(base, (other,), LAYOUT)
+    for kind in (KernelMember, DiscriminantMember, lambda layout, scaler: LinearMember(layout, scaler, 1.0)):
+        with pytest.raises(InvalidArgument, match="scaler must be of 5 columns"):
+            kind(LAYOUT, Scaler.identity(4))
 
 
 def test_a_library_that_does_not_load_is_not_there(monkeypatch, tmp_path):

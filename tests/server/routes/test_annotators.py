@@ -1,5 +1,6 @@
 """What people who answer are told, and what they are not."""
 
+import json
 import re
 
 import pytest
@@ -11,6 +12,7 @@ from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, 
 from askone.campaign.tables.open import open_table
 from askone.labels.wording import USUAL
 from askone.server._campaign_service import CampaignService
+from askone.server.guidelines import parts, picture_names
 from askone.store.open import open_store
 from sites import Site, code, ok, shades
 
@@ -32,6 +34,23 @@ def test_what_another_process_wrote_is_counted(tmp_path):
     assert service.brief("ann").mine == 3
     mine.close()
     theirs.close()
+
+
+@pytest.mark.parametrize("text", ["**a " * 800 + "b** " * 800, "*a _b " * 700 + "c_ d* " * 700, "> " * 90 + "a"])
+def test_guidelines_in_which_nothing_ends_are_texts(text):
+    """Deep down there are no tags any more, but every word."""
+    tree = parts(text)
+    words = "".join(filter(str.isalpha, json.dumps(tree)))
+    assert words.count("b") >= text.count("b")
+
+    def depth(one):
+        return 1 + max(map(depth, one["children"]), default=0) if isinstance(one, dict) and "children" in one else 0
+
+    assert max(map(depth, tree)) <= 51
+
+
+def test_of_very_many_pictures_the_first_are_shown():
+    assert len(picture_names(" ".join(f"![p](p{n}.png)" for n in range(3000)))) == 100
 
 
 def asked(site, client, campaign, count):

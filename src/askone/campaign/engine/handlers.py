@@ -96,6 +96,8 @@ def answer_bag(batch: Batch, request: commands.AnswerBag) -> Serving:
             mine = name in batch.known and batch.known[name].who == request.person
             if not mine or not isinstance(event, Answered) or event.answer != said:
                 raise InvalidArgument("id", "new: each bag of answers has one of its own", repr(request.id))
+        if batch.seats.own(request.person, request.leases):  # another bag, which would be lost unseen
+            raise InvalidArgument("id", "new: each bag of answers has one of its own", repr(request.id))
         return batch.serving(request.person, duplicate=True)
     seats = [_seat(batch, request.person, lease) for lease in request.leases]
     asked = [batch.projection.asked[seat.number] for seat in seats]

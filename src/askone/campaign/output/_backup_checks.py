@@ -29,6 +29,7 @@ WRONG = (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowEr
 HASH: Final = "[0-9a-f]{64}"
 """How the hash of a fit is written."""
 _MOST: Final = 10**12  # answers, budgets: more than there are
+_LARGEST: Final = 1e100  # of scores, whose squares are summed
 _LATEST: Final = 1e11  # seconds since the epoch: some thousand years
 _ID, _KEY, _TITLE, _REASON, _ASIDE = 200, 500, 1_100, 2_000, 1 << 16
 _WIDEST: Final = 100_000  # numbers of a row
@@ -157,7 +158,7 @@ def _check_score(value: Any, name: str) -> None:
     if not isinstance(value, list) or not 2 <= len(value) <= 4:
         raise InvalidArgument(name, "two to four numbers", _short(value))
     for number in value:
-        as_number(number, name)
+        as_number(number, name, -_LARGEST, _LARGEST)
 
 
 def _count(value: Any, name: str) -> None:

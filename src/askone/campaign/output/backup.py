@@ -213,11 +213,11 @@ def _try(store: Store, name: str) -> None:
     try:
         made = Campaign.open(store, name, fresh=True)
         made.warm()
-        made.status(0.0)
-        made.dashboard(0.0)
-        made.people()
-        made.flags()
-        made.predictions(range(min(_TRIED, store.campaign(name).rows)))
+        rows = range(min(_TRIED, store.campaign(name).rows))
+        seen = [made.status(0.0), made.dashboard(0.0), made.people(), made.flags(), made.predictions(rows)]
+        seen += [made.answers("all", None, _TRIED, 0), made.answers("slow", None, _TRIED, 0)]
+        seen += [made.history(position) for position in rows]
+        json.dumps(seen, allow_nan=False, default=str)  # pages cannot say that a number is none
     except (*WRONG, ArithmeticError, AskoneError, MemoryError) as error:
         store.delete(name)
         if isinstance(error, MemoryError | StoreUnavailable):

@@ -103,6 +103,8 @@ class Mixture(
     def __post_init__(self) -> None:
         if self.base.columns > self.layout.columns:
             raise InvalidArgument("layout", f"rows of at least {self.base.columns} columns", self.layout.columns)
+        if any(one.layout != self.layout for one in self.members):
+            raise InvalidArgument("members", "models of rows of the same layout", [one.layout for one in self.members])
 
     @property
     @abstractmethod

@@ -13,16 +13,18 @@ from askone._common import random_table
 from askone._common.arithmetic import log
 from askone._common.compiled import jit
 from askone._common.types import Array
+from askone._common.validate import as_count
 from askone.errors import InvalidArgument
 from askone.features.layout import RowLayout
 from askone.features.scaling import Scaler
 from askone.learners.mixture.bits import BitLikelihood
-from askone.learners.mixture.members import Fit, FittedMember, require_array
+from askone.learners.mixture.members import Fit, FittedMember, require_array, require_scaler
 
 _ROUNDS, _SETTLED = 30, 0.01  # of the alternation; the largest change of a chance after which it ends
 _RIDGE = 0.05  # variance, in scaled columns, that so many rows as there are components are taken to have
 _TEMPERATURES = (0.06, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)
 _TINY = 1e-300
+_LARGEST = 1024  # components
 _SURPRISE = 1e-3  # answers are not forecast to be less likely: one slip among thousands would make all scores next to 0
 
 
@@ -51,6 +53,10 @@ class DiscriminantMember(FittedMember):
     most: int = 5000
     seed: int = 0
     first: ClassVar[int] = 64
+
+    def __post_init__(self) -> None:
+        require_scaler(self.scaler, self.layout)
+        as_count(self.size, "size", 1, _LARGEST)
 
     def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         lots = random_table.uniforms(self.seed, 0, 1, len(X), random_table.DESIGN)[0]

@@ -9,14 +9,16 @@ import numpy as np
 
 from askone._common import random_table
 from askone._common.types import Array
+from askone._common.validate import as_count
 from askone.errors import InvalidArgument
 from askone.features.kernels import Gaussian, median_distance
 from askone.features.layout import RowLayout
 from askone.features.scaling import Scaler
 from askone.learners.mixture.bits import BitLikelihood
-from askone.learners.mixture.members import Fit, FittedMember, likeliest, require_array
+from askone.learners.mixture.members import Fit, FittedMember, likeliest, require_array, require_scaler
 
 _TINY = 1e-8  # eigenvalues below this part of the largest are rounding
+_LARGEST = 10_000  # representers, whatever is chosen
 _ROOM = 60_000  # numbers of representers that are kept with a fit: of wide rows there are fewer
 
 
@@ -38,11 +40,19 @@ class KernelMember(FittedMember):
     seed: int = 0
     first: ClassVar[int] = 128
 
+    def __post_init__(self) -> None:
+        require_scaler(self.scaler, self.layout)
+        as_count(self.size, "size", 1, _LARGEST)
+
+    @property
+    def most(self) -> int:
+        """Representers at most."""
+        return max(min(self.size, _ROOM // max(self.layout.dense, 1)), 1)
+
     def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         rows = self._scaled(X)
         lots = random_table.uniforms(self.seed, 0, 1, len(rows), random_table.DESIGN)[0]
-        most = max(min(self.size, _ROOM // rows.shape[1]), 1)
-        Z = np.unique(rows[np.sort(np.argsort(lots, kind="stable")[:most])], axis=0)
+        Z = np.unique(rows[np.sort(np.argsort(lots, kind="stable")[: self.most])], axis=0)
         kernel = Gaussian(self.width * median_distance(rows))
         eigenvalues, vectors = np.linalg.eigh(kernel.matrix(Z, Z))
         kept = eigenvalues > _TINY * eigenvalues[-1]
@@ -56,6 +66,8 @@ class KernelMember(FittedMember):
 
     def check(self, fit: Fit, outputs: int) -> None:
         n = len(require_array(fit, "Z", "f8", None, self.layout.dense))
+        if n > self.most:  # every row that is predicted is compared with all of them
+            raise InvalidArgument("fit['Z']", f"at most {self.most} representers", n)
         require_array(fit, "a", "f8", n, outputs)
         require_array(fit, "b", "f8", outputs)
         if require_array(fit, "bandwidth", "f8") <= 0.0:

@@ -18,6 +18,8 @@ from askone.features.layout import RowLayout
 from askone.features.scaling import Scaler
 from askone.learners.mixture.bits import BitLikelihood
 
+_HUGE = 1e12  # fits are in units of their scale
+
 Fit = dict[str, Array]
 """A fitted model as plain arrays."""
 
@@ -25,6 +27,8 @@ Fit = dict[str, Array]
 class FittedMember(ABC):
     """A frozen configuration; what it learns is a ``Fit``."""
 
+    layout: RowLayout
+    """The columns of the rows that it is given."""
     first: ClassVar[int]
     """Answers before its first fit."""
 
@@ -51,13 +55,19 @@ class FittedMember(ABC):
         """Refuse arrays that are no model of this kind: files of strangers have fits, and compiled loops trust them."""
 
 
+def require_scaler(scaler: Scaler, layout: RowLayout) -> None:
+    """Refuse a scaler of other columns than the dense ones of rows."""
+    if scaler.columns != layout.dense:
+        raise InvalidArgument("scaler", f"of {layout.dense} columns", scaler.columns)
+
+
 def require_array(fit: Fit, name: str, kind: str, *shape: int | None) -> Array:
-    """Return an array of a fit that has this type and shape (None: any), and finite numbers."""
+    """Return an array of a fit that has this type and shape (None: any), and numbers that no sum makes infinite."""
     array = fit.get(name)
     sizes = () if array is None else array.shape
     fits = len(sizes) == len(shape) and all(want in (None, size) for size, want in zip(sizes, shape, strict=True))
-    if array is None or array.dtype.str[1:] != kind or not fits or not np.isfinite(array).all():
-        raise InvalidArgument(f"fit[{name!r}]", f"finite numbers of type {kind} and shape {shape}", sizes)
+    if array is None or array.dtype.str[1:] != kind or not fits or not (np.abs(array) < _HUGE).all():
+        raise InvalidArgument(f"fit[{name!r}]", f"numbers of type {kind} and shape {shape}, not huge", sizes)
     return array
 
 
@@ -96,6 +106,9 @@ class LinearMember(FittedMember):
     scaler: Scaler
     tau: float
     first: ClassVar[int] = 64
+
+    def __post_init__(self) -> None:
+        require_scaler(self.scaler, self.layout)
 
     @property
     def reads_texts(self) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 from askone._common.compiled import jit
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
+from askone._common.validate import as_count
 from askone.errors import InvalidArgument
 from askone.features.layout import RowLayout
 from askone.learners.mixture.bits import BitLikelihood
@@ -31,7 +32,8 @@ else:
 
 Slopes = Callable[[Array, Any], tuple[Array, Array]]
 
-_TREES = 1000  # in all classes together
+_TREES, _FEWEST = 1000, 30  # in all classes together, and of each class all the same
+_DEEPEST = 16  # splits in a row
 _WANTED = re.compile(
     r"^(num_leaves|num_cat|split_feature|threshold|decision_type|left_child|right_child|leaf_value|cat_\w+)=(.*)$", re.M
 )
@@ -58,6 +60,9 @@ class TreeMember(FittedMember):
     wide: int = 0
     first: ClassVar[int] = 128
 
+    def __post_init__(self) -> None:
+        as_count(self.depth, "depth", 1, _DEEPEST)
+
     @property
     def ready(self) -> bool:
         return _is_installed()
@@ -72,7 +77,7 @@ class TreeMember(FittedMember):
 
     def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         m = likelihood.outputs
-        rounds = min(self.rounds, max(_TREES // m, 30))
+        rounds = min(self.rounds, max(_TREES // m, _FEWEST))
         # What is asked depends on what is believed, so that no constant is right: it would give up some class, and
         # the slope of a class that is given up is next to nothing.
         middle = _constant(likelihood, bits, flip) if m == 1 else np.zeros(m)
@@ -105,7 +110,7 @@ class TreeMember(FittedMember):
         return np.ascontiguousarray(X[:, [*shown, *places]], dtype=np.float64)
 
     def check(self, fit: Fit, outputs: int) -> None:
-        """See ``FittedMember.check``: children come after their parents, so that every way down ends."""
+        """See ``FittedMember.check``: children come after their parents, so that every way down ends, and soon."""
         require_array(fit, "middle", "f8", outputs)
         leaves, nodes = len(require_array(fit, "value", "f8", None)), len(require_array(fit, "feature", "i4", None))
         words = fit.get("words")
@@ -119,14 +124,25 @@ class TreeMember(FittedMember):
         inside = all(((one < 0) | (one > np.arange(nodes))).all() for one in children)
         for places in (roots, *children):
             inside = inside and bool(((places >= -leaves) & (places < nodes)).all())
+        inside = inside and len(roots) <= max(_TREES, _FEWEST * outputs)
+        inside = inside and _ends_soon(roots, np.stack(children), self.depth)
         if not inside or not ((fit["feature"] >= 0) & (fit["feature"] < self.columns)).all():
-            raise InvalidArgument("fit", "trees of these columns whose ways end in leaves", f"{nodes} nodes")
+            raise InvalidArgument("fit", "trees of these columns whose ways soon end in leaves", f"{nodes} nodes")
 
     def scores(self, fit: Fit, X: Array) -> Array:
         out = np.tile(fit["middle"], (len(X), 1))
         arrays = (fit[name] for name in ("roots", "feature", "threshold", "left", "right", "words", "value"))
         _add_trees(self._view(X), *arrays, out)
         return out
+
+
+def _ends_soon(roots: Array, children: Array, depth: int) -> bool:
+    """Return whether every way down has at most so many splits: each row that is predicted goes all of them."""
+    level = np.unique(roots[roots >= 0])
+    for _ in range(depth):
+        below = children[:, level].ravel()
+        level = np.unique(below[below >= 0])
+    return len(level) == 0
 
 
 @cache

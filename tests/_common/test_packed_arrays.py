@@ -1,0 +1,21 @@
+import json
+
+import numpy as np
+import pytest
+
+from askone._common.packed_arrays import pack, unpack
+from askone.errors import InvalidFile
+
+
+def test_there_and_back():
+    arrays = {"a": np.arange(6.0).reshape(2, 3), "b": np.array(["x", "yz"]), "c": np.array(True)}
+    found = unpack(pack(arrays))
+    assert found.keys() == arrays.keys()
+    assert all(np.array_equal(found[name], arrays[name]) and found[name].shape == arrays[name].shape for name in arrays)
+
+
+def test_very_many_arrays_of_nothing_are_refused():
+    """They have no bytes, and took a quarter of a minute."""
+    head = json.dumps([[f"array {n}", "<f8", [0]] for n in range(200_000)]).encode()
+    with pytest.raises(InvalidFile, match="a head of"):
+        unpack(head + b"\n")
