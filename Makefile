@@ -20,7 +20,7 @@ CORETYPE ?= Prescott
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-privacy bench-rows bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean bench-thresholds types imports weaknesses compiled bench-rankings bench-bags bench-prices
+.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-privacy bench-rows bench-efficiency bench-server bench-crashes bench-drill bench-joining bench-large soak bench-trust strategies paper browser lock audit dist clean bench-thresholds types imports weaknesses compiled bench-rankings bench-bags bench-prices
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo $(addprefix --port ,$(PORT))
@@ -106,6 +106,9 @@ bench-crashes: $(VENV)/.tested
 
 soak: $(VENV)/.tested
 	$(BIN)/python benchmarks/soak.py $(ARGUMENTS)
+
+bench-joining: $(VENV)/.tested
+	$(BIN)/python benchmarks/joining.py $(ARGUMENTS)
 
 bench-drill: $(VENV)/.tested
 	$(BIN)/python benchmarks/drill.py $(ARGUMENTS)
