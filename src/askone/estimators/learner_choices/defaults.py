@@ -187,8 +187,8 @@ class SetLikelihood(FeatureChoice):
         linear features, and the answers choose (see ``Contest``); when the concept changes, it begins anew (see
         ``Forgetting``).
     fitted : bool
-        Whether trees and lines learn beside (see ``ClassMixture``), where model, kernel and bandwidth are left to it,
-        and rows have two columns or more.
+        Whether trees, normal distributions and lines learn beside (see ``ClassMixture``), where model, kernel and
+        bandwidth are left to it, and rows have two columns or more.
     graph : bool
         Whether the graph of the rows that are shown is among them, too (see ``NeighbourGraph``): of 60 different rows
         or more; of more than 4,000, so many by lot are its nodes.
