@@ -133,19 +133,19 @@ def as_choice(value: object, argument: str, choices: Iterable[str]) -> str:
 
 
 def require_floats(array: object, argument: str, *shape: int | None) -> None:
-    """Refuse whatever is no array of finite floats of this shape (None: any size).
+    """Refuse whatever is no array of floats of this shape (None: any size), or has some that are no number.
 
     Compiled loops trust the shapes of what models are made of, and files of strangers have models.
 
     >>> require_floats(np.ones((2, 3)), "weights", None, 4)
     Traceback (most recent call last):
-    askone.errors.InvalidArgument: weights must be finite floats, any number x 4 of them; got (2, 3)
+    askone.errors.InvalidArgument: weights must be floats, any number x 4 of them, none NaN; got (2, 3)
     """
     found = array.shape if isinstance(array, np.ndarray) else ()
     fits = len(found) == len(shape) and all(want in (None, size) for want, size in zip(shape, found, strict=True))
-    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not fits or not np.isfinite(array).all():
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not fits or np.isnan(array).any():
         sizes = " x ".join("any number" if want is None else str(want) for want in shape)
-        raise InvalidArgument(argument, f"finite floats, {sizes} of them", found)
+        raise InvalidArgument(argument, f"floats, {sizes} of them, none NaN", found)
 
 
 def dimensions(values: ArrayLike, argument: str = "X") -> int:
