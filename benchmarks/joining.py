@@ -61,6 +61,7 @@ class Guest:
         begun, where = time.perf_counter(), f"{_API}/campaigns/{campaign}"
         link = await asyncio.open_connection("127.0.0.1", self._port, local_addr=(self._address, 0))
         try:
+            await self._ask(link, "GET", f"{_API}/me")
             await self._ask(link, "POST", f"{_API}/invited", {"invitation": invitation})
             head, me = await self._ask(link, "POST", f"{_API}/join", {"invitation": invitation})
             cookie = re.search(r"(?im)^set-cookie: ([^;]+)", head)
@@ -158,8 +159,8 @@ Written by `make bench-joining` (`benchmarks/joining.py`): {taken_with(of)}.
 
 {chosen.people:,} people with one link come within {chosen.seconds:g} seconds, each at a moment by lot and on a new
 connection, to `askone serve` on SQLite, which shares the processors with them. From the first request until the
-first question, in seconds: the invitation, joining (an account, a membership and a session, which are durable), the
-brief, the question. All from one address, and from 250. The bar is {LONGEST:g} seconds for everybody.
+first question, in seconds: who one is, the invitation, joining (an account, a membership and a session, which are
+durable), the brief, the question. All from one address, and from 250. The bar is {LONGEST:g} seconds for everybody.
 
 {table}"""
 

@@ -30,8 +30,9 @@ PASSWORD = "correct horse battery"
 QUICK = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
 """Hashes that take no time: what is tested is never how strong argon2 is."""
 LOOSE = ServerConfig(
-    sign_ins=Rates(10_000, 1000.0), logins=Rates(10_000, 1000.0), failures=Rates(10_000, 1000.0),
-    answers=Rates(10_000, 1000.0), calls=Rates(10_000, 1000.0), heavy=Rates(10_000, 1000.0), store_patience=0.05,
+    joins=Rates(10_000, 1000.0), sign_ins=Rates(10_000, 1000.0), logins=Rates(10_000, 1000.0),
+    failures=Rates(10_000, 1000.0), answers=Rates(10_000, 1000.0), calls=Rates(10_000, 1000.0),
+    heavy=Rates(10_000, 1000.0), store_patience=0.05,
 )  # fmt: skip
 """No limits to run into."""
 DRINKS = Settings("Drinks", Items(("tea", "coffee", "milk")))

@@ -29,7 +29,7 @@ from askone.server.security.rate_limits import client_address
 
 T = TypeVar("T", covariant=True)
 Handler = Callable[..., Awaitable[Any]]
-LimitName = Literal["answers", "calls", "heavy", "sign_ins", "free"]
+LimitName = Literal["answers", "calls", "heavy", "joins", "sign_ins", "free"]
 ROUTE = "askone.route"
 """Where the scope of a request holds its route's path, for logs and metrics."""
 PARTS = {

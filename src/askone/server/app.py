@@ -65,11 +65,11 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_C}/examples/{{position}}/image", access.ANNOTATE, pictures.example_image, limit="answers"),
 
     # signing in and out
-    Route("GET", f"{_API}/me", access.PUBLIC, accounts.me, optional=True),
+    Route("GET", f"{_API}/me", access.PUBLIC, accounts.me, limit="joins", optional=True),
     Route("POST", f"{_API}/setup", access.PUBLIC, accounts.set_up, limit="sign_ins"),
     Route("POST", f"{_API}/login", access.PUBLIC, accounts.log_in, limit="sign_ins"),
-    Route("POST", f"{_API}/join", access.PUBLIC, accounts.join, limit="sign_ins", optional=True),
-    Route("POST", f"{_API}/invited", access.PUBLIC, accounts.invited, optional=True),
+    Route("POST", f"{_API}/join", access.PUBLIC, accounts.join, limit="joins", optional=True),
+    Route("POST", f"{_API}/invited", access.PUBLIC, accounts.invited, limit="joins", optional=True),
     Route("POST", f"{_API}/logout", access.SESSION_ONLY, accounts.log_out),
     Route("POST", f"{_API}/me/password", access.SESSION_ONLY, accounts.change_password),
     Route("DELETE", f"{_API}/me", access.SESSION_ONLY, accounts.forget_me),
@@ -197,7 +197,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
         return Worker(name, open_campaign, config.store_patience, config.batch, tell, metrics.batch)
 
     rates = {"answers": config.answers, "calls": config.calls, "heavy": config.heavy}
-    rates |= {"sign_ins": config.sign_ins, "logins": config.logins}
+    rates |= {"joins": config.joins, "sign_ins": config.sign_ins, "logins": config.logins}
     return Services(
         store=store,
         config=config,

@@ -36,7 +36,8 @@ class ServerConfig:
     ``heavy_processes`` processes, each of ``heavy_bytes`` of memory at most, and ``heavy_seconds`` for one file.
     ``connections`` of a process are at most three quarters of the files that it may open; a room of 100 people whose
     browsers have six each fits into ``connections_per_address``.  Of the rates, ``logins`` and ``failures`` count what
-    fails, by address and account: passwords, invitations, tokens and sessions; the others count all that is asked.
+    fails, by address and account: passwords, invitations, tokens and sessions; the others count all that is asked, and
+    ``joins`` what a page asks before somebody is known: a thousand people may come from the address of one hall.
     ``embedders`` are what rows are added with (``encoding.embedders.name_embedder``): code that nobody else names.
 
     >>> ServerConfig().loopback, ServerConfig(host="0.0.0.0").loopback
@@ -67,6 +68,7 @@ class ServerConfig:
     upload_seconds: float = 900.0
     uploads_per_person: int = 20
     upload_hours: float = 24.0
+    joins: Rates = Rates(4000, 100.0)
     sign_ins: Rates = Rates(1000, 20.0)
     logins: Rates = Rates(10, 0.1)
     failures: Rates = Rates(40, 1.0)

@@ -17,6 +17,7 @@ from askone.server._routing import PARTS
 from askone.server.app import ROUTES
 from askone.server.config import Rates, ServerConfig
 from askone.server.security.rate_limits import RateLimiter
+from askone.server.security.tokens import digest, new_secret
 from askone.session.log import Answered
 from calling import API, assert_error, path_of
 from sites import LOOSE, Site
@@ -35,10 +36,10 @@ def test_everything_has_a_pace():
     free = {f"{row.method} {row.path}" for row in ROUTES if row.limit == "free"}
     pages = {f"GET {row.path}" for row in ROUTES if not row.path.startswith(("/api", "/health", "/metrics", "/static"))}
     assert free == FREE | pages
-    assert {row.limit for row in ROUTES} == {"answers", "calls", "heavy", "sign_ins", "free"}
+    assert {row.limit for row in ROUTES} == {"answers", "calls", "heavy", "joins", "sign_ins", "free"}
 
 
-@pytest.mark.parametrize("pace", ["answers", "calls", "heavy", "sign_ins"])
+@pytest.mark.parametrize("pace", ["answers", "calls", "heavy", "joins", "sign_ins"])
 def test_every_route_runs_into_its_limit(site_of, pace):
     """429 with a time to wait, counted by person (or by address), over all routes of a pace together."""
     site = site_of()
@@ -63,6 +64,21 @@ def test_the_limits_of_a_server_as_it_comes():
     for rates in (config.sign_ins, config.logins, config.failures, config.answers, config.calls, config.heavy):
         assert 1 <= rates.burst <= 1000
         assert rates.per_second <= 100
+    # A thousand people of one hall: who they are, what they are invited to, joining.
+    assert 3000 <= config.joins.burst <= 5000
+    assert config.joins.per_second <= 100
+
+
+def test_a_hall_full_of_people_joins_from_one_address(site_of):
+    """By the limits of a server as it comes: what is asked before they are known is counted by the address."""
+    site = site_of(ServerConfig())
+    secret = new_secret()
+    site.accounts.add_invitation("hall", digest(secret), "drinks", time.time() + 999, 300, "")
+    for _ in range(150):  # more than the burst of calls
+        guest = site.client()
+        assert guest.get(f"{API}/me").status_code == 200
+        assert guest.post(f"{API}/invited", json={"invitation": secret}).status_code == 200
+        assert guest.post(f"{API}/join", json={"invitation": secret}).status_code == 200
 
 
 def test_bodies_that_trickle_are_cut_off(site_of, tmp_path):
