@@ -156,8 +156,8 @@ def test_an_error_is_shown_with_its_band_and_no_forecast_is_worse(here, monkeypa
     ask("new", "bikes.csv", *NUMBERS)
     latest = {"value": 20.0, "low": 5.0, "high": 300.0}
     curve = {"latest": latest, "target": None, "measure": "mean error", "waiting": None, "points": []}
-    for later, told in ((54.0, False), (15.0, True)):
-        found = {"curve": curve, "forecast": {"points": [[15, 0.0, later, 0.0]]}, "drift": None}
+    for count, later, told in ((15, 54.0, False), (15, 15.0, True), (0, 15.0, False)):  # after 0 answers: it is passed
+        found = {"curve": curve, "forecast": {"points": [[count, 0.0, later, 0.0]]}, "drift": None}
         monkeypatch.setattr(Campaign, "measured", lambda campaign, found=found: found)
         monkeypatch.setenv("COLUMNS", "300")
         assert "20 EUR (5 EUR to 300 EUR)" in ask("status").out
