@@ -60,8 +60,11 @@ class Reading:
         return -number if found["sign"] + found["second"] in ("-", "\u2212") else number
 
     def numbers(self, cells: Sequence[Any]) -> Array:
-        """Return the numbers of some cells."""
-        return np.array([self.number(cell) for cell in cells], dtype=np.float64)
+        """Return the numbers of some cells; a text that comes again is read once."""
+        read = {text: self.number(text) for text in {cell for cell in cells if isinstance(cell, str)}}
+        return np.array(
+            [read[cell] if isinstance(cell, str) else self.number(cell) for cell in cells], dtype=np.float64
+        )
 
 
 def reading_of(cells: Sequence[Any]) -> Reading | None:

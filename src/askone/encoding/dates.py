@@ -94,8 +94,9 @@ def has_day_first(cells: Sequence[Any]) -> bool | None:
 
 
 def all_days(cells: Sequence[Any], day_first: bool | None = None) -> Array:
-    """Return the days of each cell."""
-    return np.array([as_days(cell, day_first) for cell in cells], dtype=np.float64)
+    """Return the days of each cell; a text that comes again is read once."""
+    days = {text: as_days(text, day_first) for text in {cell for cell in cells if isinstance(cell, str)}}
+    return np.array([days[cell] if isinstance(cell, str) else math.nan for cell in cells], dtype=np.float64)
 
 
 def cycles_of(days: Array) -> tuple[float, ...]:
