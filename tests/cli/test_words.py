@@ -33,6 +33,14 @@ def test_new_says_what_it_guessed():
     assert "askone new --help" in out
 
 
+def test_what_people_see_and_the_model_does_not_is_said(here):
+    rows = "".join(f"P-{n * 37 % 1000:04},{n % 7}\n" for n in range(30))
+    (here / "parts.csv").write_text(f"part,size\n{rows}")
+    lines = [" ".join(line.split()) for line in ask("new", "parts.csv", *NUMBERS).out.splitlines()]
+    assert "people see part, size" in lines
+    assert "not learnt part" in lines
+
+
 def test_a_guess_that_the_labels_speak_against_is_dropped(here):
     (here / "a.csv").write_text("size,label\n" + "".join(f"{i},{'' if i % 2 else 'cat'}\n" for i in range(20)))
     out = ask("new", "a.csv", "--classes", "cat,dog").out
