@@ -68,7 +68,7 @@ def check_loss_gradient(loss: Loss, outputs: int = 2, seed: int = 0) -> None:
 
 
 def check_gradient_unbiased(gradient: WeakGradient, outputs: int = 1, draws_: int = 400_000, seed: int = 0) -> None:
-    """E[G | Y = y] is the loss's gradient at y: exactly for one output or bundles, else by Monte Carlo.
+    """Check that E[G | Y = y] is the loss's gradient at y: exactly for one output or bundles, else by Monte Carlo.
 
     One output, or bundles: V is integrated exactly, up to 1e-9.  More: seeded draws, and the mean
     must lie within five standard errors, which must themselves be below a tenth of the gradient's
@@ -191,7 +191,7 @@ class _Case:
 def _check_deviation(learner: abilities.HasDeviation[Any], state: Any, case: _Case) -> None:
     """Finite and not negative; no larger at a row after many answers about it.
 
-    The answers are by lot: then there is nothing more to find at this row, such as larger effects than were expected.
+    Answers are drawn at random: then there is nothing more to find at this row, such as larger effects than expected.
     """
     found = _pure(learner, state, lambda: learner.std(state, case.rows), "std")
     if found is None:

@@ -40,7 +40,7 @@ else:
     neighbors = lazy_import("sklearn.neighbors")
 
 FEWEST, NODES = 60, 4000
-"""Of fewer different rows there is no graph; of more, so many by lot are its nodes."""
+"""Of fewer different rows there is no graph; of more, so many, drawn at random, are its nodes."""
 _NEIGHBOURS, _VECTORS, _BEND = 10, 200, 20
 _SHARE = 0.9  # of the features' length is the graph's
 _TINY = 1e-12
@@ -146,7 +146,7 @@ def _smoothest(weights: Array, places: Array) -> Array:
 
 
 def _some(rows: Array, most: int, seed: int) -> Array:
-    """Return rows as they are, or so many by lot, in their order."""
+    """Return rows as they are, or so many drawn at random, in their order."""
     if len(rows) <= most:
         return rows
     order = np.argsort(random_table.uniforms(seed, 2, 1, len(rows), random_table.DESIGN)[0], kind="stable")

@@ -273,7 +273,7 @@ class AskedBag:
         return self.bag.answers
 
     def told(self, answer: object) -> AskedBag:
-        """Return the bag after an answer to whether it is so for all rows that are asked about."""
+        """Return the bag after the answer about all rows that it asks about now."""
         if not self.bag.asked:
             raise AlreadyAnswered("all rows of this bag are known")
         return replace(self, bag=self.bag.told(answer))

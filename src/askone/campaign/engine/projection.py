@@ -152,7 +152,7 @@ class Projection:
         self.trainer.settle()
 
     def note(self, entry: Entry) -> None:
-        """Everything but learning."""
+        """Note one entry; the model learns later (see ``trainer``)."""
         if entry.seq != self.seq + 1:
             raise InvalidFile(f"entry {entry.seq} follows entry {self.seq}: the log has a gap")
         _NOTES[type(entry.event)](self, entry, entry.event)
@@ -245,7 +245,7 @@ class Projection:
 
     @property
     def is_auto(self) -> bool:
-        """Whether others are asked where that tells more than another row."""
+        """Whether second opinions are asked for where they tell more than a question about another row."""
         return self.overlaps[-1][1] == "auto"
 
     def overlap_of(self, number: int) -> int:
@@ -495,7 +495,7 @@ class Projection:
         return yes, len(said) - yes
 
     def agreement(self) -> dict[str, tuple[int, int]]:
-        """Of each person's answers to questions that others answered too: how often they agree, of how many."""
+        """Return how often each person agrees with others who answered the same questions, and of how many answers."""
         found: dict[str, tuple[int, int]] = {}
         for number in self.several:
             given = self.asked[number].given

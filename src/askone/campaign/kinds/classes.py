@@ -109,7 +109,7 @@ class ClassNames(Kind):
         return defaults.SetLikelihood(n_components=features)
 
     def rivals(self, settings: Settings, columns: int, mixed: bool) -> Mapping[str, LearnerChoice]:
-        """Return the likelihood without what is fitted beside, and the linear one."""
+        """Return the likelihood without fitted models beside it, and one with linear features."""
         alone: dict[str, LearnerChoice] = {"Likelihood alone": defaults.SetLikelihood(fitted=False)} if mixed else {}
         return {**alone, "Linear": defaults.SetLikelihood(model="linear")}
 

@@ -183,7 +183,7 @@ def _seen(sat: Sat) -> tuple[float, int, bool] | None:
 
 
 def laplace(f: float, error: float) -> Above:
-    """Return the chances of a model that foretells nothing: Laplace's distribution around its prediction."""
+    """Return the chances for a model that does not forecast answers: Laplace's distribution around its prediction."""
 
     def above(c: float) -> float:
         tail = 0.5 * math.exp(-abs(c - f) / error)

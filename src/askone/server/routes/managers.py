@@ -46,7 +46,7 @@ log = logging.getLogger("askone.server")
 
 
 async def list_campaigns(ctx: RequestContext) -> list[dict[str, Any]]:
-    """Return the campaigns of whoever asks; an annotator's with no other numbers than their own."""
+    """Return the caller's campaigns; annotators see no other numbers than their own."""
     records = {record.name: record for record in await to_thread(ctx.store.campaigns)}
     roles = await to_thread(memberships, ctx.accounts, ctx.user.id, ctx.user.role, records)
     listed = []

@@ -35,7 +35,7 @@ def issue_token(accounts: Accounts, user: str, scopes: Sequence[str], expires: f
 
 
 def digest(secret: str) -> str:
-    """Return what is kept of a secret."""
+    """Return the hash of a secret: all of it that is stored."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-// Where several models learn: who leads, by what each foretold before it was told.
+// Where several models learn: who leads, by how well each forecast answers.
 
 import { dataTable, el, show } from "../shared/dom.js";
 import { percent } from "../shared/format.js";
