@@ -11,6 +11,8 @@ from askone.store.accounts.accounts import Accounts
 
 TOKEN = "ask1_"
 """How tokens begin, so that scanners find one that leaked."""
+INVITATIONS = 500
+"""Of one campaign at most."""
 
 
 def new_secret(prefix: str = "") -> str:
@@ -32,6 +34,17 @@ def issue_token(accounts: Accounts, user: str, scopes: Sequence[str], expires: f
     name, token = new_id("t"), new_secret(TOKEN)
     accounts.add_token(name, digest(token), token[:9], user, scopes, expires, title)
     return name, token
+
+
+def issue_invitation(
+    accounts: Accounts, campaign: str, expires: float, uses: int, title: str
+) -> tuple[str, str] | None:
+    """Make an invitation; return its id and its secret, which is shown this once; None: there are too many."""
+    if len(accounts.invitations(campaign)) >= INVITATIONS:
+        return None
+    name, secret = new_id("i"), new_secret()
+    accounts.add_invitation(name, digest(secret), campaign, expires, uses, title)
+    return name, secret
 
 
 def digest(secret: str) -> str:
