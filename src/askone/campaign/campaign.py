@@ -515,23 +515,4 @@ class Campaign:
     def flags(self) -> list[dict[str, Any]]:
         """Return what people found wrong."""
         with self._lock:
-            asked = [int(entry.event.asked.removeprefix("ask-")) for entry in self.projection.flags]  # type: ignore[union-attr]
-            found = [
-                (entry, self.projection.asked[number])
-                for entry, number in zip(self.projection.flags, asked, strict=True)
-            ]
-        keys = {row.position: row.key for row in self.store.rows(self.name, [a.position for _, a in found])}
-        return [
-            {
-                "id": entry.id,
-                "resolved": entry.id in self.projection.resolved,
-                "number": asking.number,
-                "position": asking.position,
-                "key": keys.get(asking.position, ""),
-                "sentence": str(asking.question),
-                "reason": entry.event.reason,  # type: ignore[union-attr]  # flags alone are kept there
-                "who": entry.who,
-                "at": entry.at,
-            }
-            for entry, asking in found
-        ]
+            return answer_list.flags(self)

@@ -24,6 +24,7 @@ from askone.campaign.engine.training_set import (
     TrainingSet,
     decided,
     late_lessons,
+    number_of,
 )
 from askone.campaign.kinds.base import Sat
 from askone.errors import InvalidFile
@@ -288,7 +289,7 @@ class Projection:
         return [given for given in asking.given if asking.role == "gold" or given.who not in self.excluded]
 
     def _answered(self, entry: Entry, event: Answered) -> None:
-        number = int(event.asked.removeprefix("ask-"))
+        number = number_of(event.asked)
         asking, answer = self.asked[number], bool(event.answer)
         given = GivenAnswer(entry.seq, event.id, entry.who, answer)
         asking.given.append(given)
@@ -366,7 +367,7 @@ class Projection:
         self._decide(number)
 
     def _skipped(self, entry: Entry, event: Skipped) -> None:
-        number, reason = int(event.asked.removeprefix("ask-")), str(entry.aside.get("reason", "skip"))
+        number, reason = number_of(event.asked), str(entry.aside.get("reason", "skip"))
         self.skipped_by.setdefault(number, {})[event.id] = (entry.who, reason)
         self.skips += 1
         person = self._counted(entry.who)
@@ -396,7 +397,7 @@ class Projection:
         self._counted(entry.who).flags += 1
 
     def _ruled(self, entry: Entry, event: notices.Ruled) -> None:
-        number = int(event.asked.removeprefix("ask-"))
+        number = number_of(event.asked)
         if event.answer is None:
             self.rulings.pop(number, None)
         else:
@@ -410,7 +411,7 @@ class Projection:
         self._decide(number)
 
     def _reasked(self, entry: Entry, event: notices.Reasked) -> None:
-        number = int(event.asked.removeprefix("ask-"))
+        number = number_of(event.asked)
         self.reasked[number] = self.reasked.get(number, 0) + 1
         self.seats_asked += 1
         self._refresh(number)
