@@ -15,13 +15,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
 from askone._common import random_table
 from askone._common.compiled import paired_dots, product
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import linalg, neighbors, sparse
 from askone._common.types import Array
 from askone._common.validate import as_rows
 from askone.errors import InvalidArgument
@@ -29,15 +29,6 @@ from askone.features import compiled
 from askone.features.kernels import Points
 from askone.features.maps import FeatureMap, ScaledMap
 from askone.features.scaling import Scaler
-
-if TYPE_CHECKING:
-    from scipy import sparse
-    from scipy.sparse import linalg
-    from sklearn import neighbors
-else:
-    sparse = lazy_import("scipy.sparse")
-    linalg = lazy_import("scipy.sparse.linalg")
-    neighbors = lazy_import("sklearn.neighbors")
 
 FEWEST, NODES = 60, 4000
 """Of fewer different rows there is no graph; of more, so many, drawn at random, are its nodes."""

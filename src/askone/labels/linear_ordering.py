@@ -15,19 +15,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import optimize, sparse
 from askone._common.types import Array
-
-if TYPE_CHECKING:
-    from scipy import optimize, sparse
-else:
-    optimize = lazy_import("scipy.optimize")
-    sparse = lazy_import("scipy.sparse")
-
 
 MOST_BY_SUBSETS = 13
 MOST_BY_PROGRAM = 20  # a tenth of a second at worst; at 30 it can be many seconds
