@@ -176,7 +176,6 @@ class Forgetting(
     def learnt_and_said(
         self, state: ForgettingState, x: ArrayLike, question: Question, answer: Answer
     ) -> tuple[float, ForgettingState]:
-        """See ``Forecasts.learnt_and_said``."""
         return self._learnt(state, x, question, answer, self.learner.learnt_and_said, (1.0, 0.0))
 
     def opened(self, state: ForgettingState) -> ForgettingState:

@@ -109,7 +109,6 @@ class Candidates:
 
     @cached_property
     def worth(self) -> Array:
-        """See ``Forecasts.worth``."""
         return self._worth()
 
 
