@@ -26,8 +26,8 @@ from askone.learners.abilities import Forecasts, HasProbabilities, able, probabi
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.session import bags, row_selection
+from askone.session.budget import Budget
 from askone.session.oracle import Oracle
-from askone.session.stream import Budget
 
 _READABLE, _MANY = 3, 20  # as many classes as a person takes in at a glance; of up to 20, larger sets teach no more
 # Of more, three say little before a class is met: a quarter of them, if that is not too long a list.

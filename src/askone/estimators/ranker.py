@@ -25,8 +25,9 @@ from askone.learners.base import Learner
 from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.models.base import Model
 from askone.questions.comparison import BestOf, Prefer
+from askone.session.budget import Budget
 from askone.session.oracle import Oracle
-from askone.session.stream import Budget, Stream
+from askone.session.stream import Stream
 
 _NOWHERE = np.zeros(1)  # the row of whoever has none
 _DRAWS = 400  # of the scores, by which ranks are known
