@@ -130,7 +130,7 @@ def _words(campaign: campaigns.Campaign) -> Iterator[str]:
         yield f"Error: {error}, measured on {where}{target}.{by}"
     most = min(told["budget"] or math.inf, told["progress_rows"]["rows"] * campaign.settings.ask.people or math.inf)
     ahead = [] if found["forecast"] is None else [point for point in found["forecast"]["points"] if point[0] <= most]
-    # What is foretold follows all of the curve: where few questions measure, it may be above the error now.
+    # The forecast follows all of the curve: where few questions measure, it may be above the error now.
     if ahead and (curve["latest"] is None or _is_no_worse(campaign, ahead[-1][2], curve["latest"]["value"])):
         count, _, value, _ = ahead[-1]
         yield f"If it goes on like this: {_error(campaign, value)} after {count:,} answers."

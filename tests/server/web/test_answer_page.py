@@ -10,8 +10,8 @@ import pytest
 
 from answering import API, Campaign, members, number, pair, row
 from askone.server.routes.pages import PAGE
-from journeys import eventually, shown
-from pages import CORPUS, Reply, Site, barriers, faults, opened, refused
+from journeys import checked, eventually, shown
+from pages import CORPUS, Reply, Site, barriers, opened, refused
 
 SHOWN = "#ask:not([hidden])"
 
@@ -24,17 +24,6 @@ def campaign(site: Site) -> Campaign:
 @pytest.fixture(scope="module")
 def phone(browser: Any) -> Any:
     return opened(browser, phone=True)
-
-
-def checked(page: Any, site: Site) -> Iterator[Any]:
-    """One tab serves many tests, as opening one is slow: it is left as it was found."""
-    yield page
-    assert not faults(page)
-    assert not site.reports
-    assert not site.strays
-    page.context.set_offline(False)
-    page.goto(site.url + "/static/shared/icon.svg")
-    page.evaluate("localStorage.clear()")
 
 
 @pytest.fixture

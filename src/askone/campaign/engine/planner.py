@@ -55,7 +55,7 @@ class DraftQuestion(NamedTuple):
         return cls(plan, question_from_json(record["question"]), record["learnt"], dict(record["aside"]))
 
     def entry(self, key: str, who: str, at: float, following: PlannedQuestion | None) -> Entry:
-        """It was asked; ``following`` is what is set aside to come after it."""
+        """Return the log entry of this question; ``following`` is the question that is reserved to come after it."""
         event = Asked(f"ask-{self.plan.number}", key, self.question, self.learnt, self.plan.choice)
         passed = {"passed": list(self.plan.passed)} if self.plan.passed else {}
         ahead = {} if following is None else {"ahead": following.to_json()}

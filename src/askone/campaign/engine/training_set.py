@@ -147,6 +147,15 @@ def questions_of(asked: Sequence[AskedQuestion]) -> list[Question]:
     return [cast(Question, one.source) for one in asked]
 
 
+def number_of(asked: str) -> int:
+    """Return the number of the question that an event asked.
+
+    >>> number_of("ask-17")
+    17
+    """
+    return int(asked.removeprefix("ask-"))
+
+
 def decided(counted: Iterable[GivenAnswer], most: int) -> tuple[int, bool] | None:
     """Return when, and with which answer, the majority of ``most`` people was certain; None: it is not.
 

@@ -20,20 +20,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import compiled
 from askone.campaign.kinds.base import Exam, ExamPlan, Sat
 from askone.labels.number import Real
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
-
-if TYPE_CHECKING:
-    from askone._common import compiled
-else:
-    compiled = lazy_import("askone._common.compiled")
 
 Above = Callable[[float], float]
 """The model's chance that the label is above a threshold."""
@@ -213,7 +208,7 @@ def _seen(sat: Sat) -> _Seen | None:
 
 
 def laplace(f: float, error: float) -> Above:
-    """Return the chances of a model that foretells nothing: Laplace's distribution around its prediction."""
+    """Return the chances for a model that does not forecast answers: Laplace's distribution around its prediction."""
 
     def above(c: float) -> float:
         tail = 0.5 * math.exp(-abs(c - f) / error)
