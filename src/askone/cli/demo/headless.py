@@ -16,7 +16,7 @@ from askone._common.validate import as_count
 from askone.campaign.campaign import Campaign
 from askone.cli.console import progress
 from askone.cli.demo.annotators import make, play
-from askone.cli.demo.tasks import Agent, flats
+from askone.cli.demo.tasks import flats
 from askone.store.open import open_store
 
 PEOPLE = 8
@@ -43,7 +43,7 @@ def headless(answers: int = 1500, rows: int = 3000, console: Console | None = No
     return 0
 
 
-def _played(campaign: Campaign, knowledge: Agent, answers: int, console: Console) -> list[dict[str, Any]]:
+def _played(campaign: Campaign, knowledge: Any, answers: int, console: Console) -> list[dict[str, Any]]:
     stops = sorted({answers, *(n for n in (100, 200, 400, 800, 1600, 3200) if n < answers)})
     people, lines, end = [f"person {i + 1}" for i in range(PEOPLE)], [], time.monotonic() + _LONGEST
     given = 0
@@ -61,7 +61,7 @@ def _played(campaign: Campaign, knowledge: Agent, answers: int, console: Console
     return lines
 
 
-def _line(campaign: Campaign, knowledge: Agent, answers: int) -> dict[str, Any]:
+def _line(campaign: Campaign, knowledge: Any, answers: int) -> dict[str, Any]:
     """Return the measured error beside the true one: both are of what people take for the price."""
     step, chance = max(1, len(knowledge.truth) // _ROWS), random.Random(answers)
     predicted = campaign.predictions(range(0, len(knowledge.truth), step))
