@@ -111,7 +111,7 @@ def campaign(kind: str, order: str, slip: float, learner: str, gold: bool, seed:
             scores.append(Scored(n, found.score[bit], found.score[not bit], *bounds))
             # The error of all rows takes long to find and changes slowly: it is looked at with every third exam.
             truth.append(truth[-1] if len(truth) % 3 else errors(L, state))
-            lately.append(Sat(found.question, found.predicted, bit))
+            lately.append(Sat(found.question, found.predicted, bit, found.expected))
             question = found.question
             if not able(L, TakesRanges if isinstance(question, Between) else Forecasts):
                 continue

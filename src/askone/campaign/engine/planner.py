@@ -278,7 +278,8 @@ class Planner:
         if exam is None:
             return None, aside
         score = [*exam.score, exam.most, exam.most if exam.heaviest is None else exam.heaviest]
-        return exam.question, {**aside, "role": "exam", "score": score, "predicted": exam.predicted, "aim": made_by.aim}
+        about = {"score": score, "predicted": exam.predicted, "expected": exam.expected, "aim": made_by.aim}
+        return exam.question, {**aside, "role": "exam", **about}
 
     def _exam_plan(self, u: float) -> ExamPlan:
         """Return what exams are made by at the moment; with both aims, each has one by lot."""

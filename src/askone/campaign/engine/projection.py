@@ -207,6 +207,7 @@ class Projection:
             aside.get("aim", "error"),
             aside.get("chance"),
             aside.get("bag"),
+            aside.get("expected"),
         )
         if aside.get("chance") is not None:
             self.checks.append(number)
@@ -313,7 +314,7 @@ class Projection:
             self.stale_count, self.stale_sum = self.stale_count + 1, self.stale_sum + late
             self.stale_most = max(self.stale_most, late)
         if asking.score is not None:
-            self.lately.append(Sat(asking.question, asking.predicted, answer))
+            self.lately.append(Sat(asking.question, asking.predicted, answer, asking.expected))
         if len(asking.given) > 1:
             self.several.add(number)
         self._refresh(number)

@@ -108,6 +108,8 @@ class AskedQuestion:
     """Of a yes, for a question that checks people."""
     bag: int | None = None
     """The first question of those that were asked at once."""
+    expected: float | None = None
+    """The error that the model expected of an exam's row."""
     given: list[GivenAnswer] = field(default_factory=list)
 
     @property

@@ -44,10 +44,10 @@ _MOST_LISTED = 12  # names in a line
 
 @final
 class Exam(NamedTuple):
-    """A question, the score of a no and of a yes, and what was predicted.
+    """A question, the score of a no and of a yes, what was predicted, and how large an error the model ``expected``.
 
     No question drawn instead could have scored more than ``most``, nor had its two scores further apart than
-    ``heaviest`` (None: than ``most``).
+    ``heaviest`` (None: than ``most``).  ``expected`` is None where the model expects nothing, or nobody needs it.
     """
 
     question: Question
@@ -55,6 +55,7 @@ class Exam(NamedTuple):
     most: float = 1.0
     heaviest: float | None = None
     predicted: Any = None
+    expected: float | None = None
 
 
 @final
@@ -71,11 +72,12 @@ UNSURE = 0.01
 
 @final
 class Sat(NamedTuple):
-    """An exam of late: its question, what was predicted then, and the answer."""
+    """An exam of late: its question, what was predicted then, the answer, and the error that was expected."""
 
     question: Question
     predicted: Any
     answer: bool
+    expected: float | None = None
 
 
 @final

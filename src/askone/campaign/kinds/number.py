@@ -241,10 +241,9 @@ class Numbers(Kind):
         if space is None or space.m > 1 or not self.has_error:
             return None
         f = min(max(float(learner.predict(state, x[None])[0, 0]), space.lows[0]), space.highs[0])
-        above = laplace(f, usual_error(space, plan))
-        if able(learner, Forecasts):
-            above = _foretold(learner, state, x, space)
-        return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state))
+        late = usual_error(space, plan, able(learner, Forecasts))
+        above = _foretold(learner, state, x, space) if able(learner, Forecasts) else laplace(f, late.error)
+        return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state), late)
 
     def sure_question(
         self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan
@@ -253,7 +252,7 @@ class Numbers(Kind):
         space = _known_range(learner, state)
         if space is None or space.m > 1 or not self.has_error:
             return None
-        low, high, error = space.lows[0], space.highs[0], usual_error(space, plan)
+        low, high, (error, _) = space.lows[0], space.highs[0], usual_error(space, plan, able(learner, Forecasts))
         f = min(max(float(learner.predict(state, x[None])[0, 0]), low), high)
         edge = _EDGE * (high - low)
         places = max(f - _FAR * error, low + edge), min(f + _FAR * error, high - edge)
