@@ -12,7 +12,7 @@ from page import grid, spread
 from played import played
 from scipy import stats
 
-from askone.campaign.kinds.confidence import Bits, Estimate, Laplace, mean, median, share_above
+from askone.campaign.kinds.estimates import Bits, Estimate, Laplace, mean, median, share_above
 from askone.campaign.kinds.number import Numbers
 
 Array = NDArray[Any]

@@ -41,7 +41,7 @@ from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.stopping import Stopping
 from askone.campaign.engine.training_set import DueFit
-from askone.campaign.kinds.confidence import Estimate
+from askone.campaign.kinds.estimates import Estimate
 from askone.campaign.output import answer_list, dashboard, people_list
 from askone.campaign.output.answer_list import Which
 from askone.campaign.output.estimation import estimated, estimated_by
@@ -460,7 +460,7 @@ class Campaign:
         """Estimate something of the whole table, or of each group of rows that have the same value in a column.
 
         Of numbers the "mean", the "median" or a "share above 30"; of classes and orders the "accuracy".  Right whatever
-        the model is worth: see ``kinds.confidence``.
+        the model is worth: see ``kinds.estimates``.
         """
         return estimated(self, what) if by is None else estimated_by(self, what, by)
 

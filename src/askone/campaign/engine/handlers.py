@@ -10,7 +10,7 @@ from typing import Any
 
 from askone._common.validate import as_choice, as_number
 from askone.campaign.engine import commands
-from askone.campaign.engine._annotators import Undoable
+from askone.campaign.engine._annotator_statistics import Undoable
 from askone.campaign.engine.batch import Batch
 from askone.campaign.engine.commands import Done, Request, Result, Serving
 from askone.campaign.engine.projection import FIT, PAUSED, STOPPED
@@ -223,7 +223,7 @@ def _change_settings(batch: Batch, request: commands.ChangeSettings) -> Done:
     return Done(1)
 
 
-def _judge(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
+def _exclude_or_include(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
     """See ``Exclude`` and ``Include``: each answer or skip that does not count leaves a seat for somebody else."""
     projection, kind = batch.projection, Excluded if isinstance(request, commands.Exclude) else Included
     if request.person not in projection.people:
@@ -346,8 +346,8 @@ _HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
     commands.SetStatus: _set_status,
     commands.SetBudget: _set_budget,
     commands.ChangeSettings: _change_settings,
-    commands.Exclude: _judge,
-    commands.Include: _judge,
+    commands.Exclude: _exclude_or_include,
+    commands.Include: _exclude_or_include,
     commands.ResumePerson: _resume_person,
     commands.Rule: _rule,
     commands.Resolve: _resolve,

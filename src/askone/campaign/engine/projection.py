@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, Literal, NamedTuple, cast, final
 
-from askone.campaign.engine._annotators import Annotator, Undoable
+from askone.campaign.engine._annotator_statistics import Annotator, Undoable
 from askone.campaign.engine._trainer import Features, FitReader, Trainer
 from askone.campaign.engine.coverage import stretched
 from askone.campaign.engine.row_pool import RowPool
@@ -420,7 +420,7 @@ class Projection:
     def _resolved(self, entry: Entry, event: notices.Resolved) -> None:
         self.resolved.add(event.flagged)
 
-    def _judged(self, entry: Entry, event: notices.Excluded | notices.Included) -> None:
+    def _excluded_or_included(self, entry: Entry, event: notices.Excluded | notices.Included) -> None:
         (self.excluded.add if isinstance(event, notices.Excluded) else self.excluded.discard)(event.person)
         for number in {done.number for done in self.person(event.person).done}:
             self._refresh(number)
@@ -537,8 +537,8 @@ _NOTES: dict[type, _Note] = {
     Skipped: Projection._skipped,
     notices.Reopened: Projection._reopened,
     notices.Flagged: Projection._flagged,
-    notices.Excluded: Projection._judged,
-    notices.Included: Projection._judged,
+    notices.Excluded: Projection._excluded_or_included,
+    notices.Included: Projection._excluded_or_included,
     notices.PausedPerson: Projection._paused,
     notices.ResumedPerson: Projection._resumed,
     notices.Ruled: Projection._ruled,

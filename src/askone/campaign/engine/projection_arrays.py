@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from askone._common.types import Array
-from askone.campaign.engine._annotators import Annotator, Undoable
+from askone.campaign.engine._annotator_statistics import Annotator, Undoable
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.training_set import (
     AskedQuestion,

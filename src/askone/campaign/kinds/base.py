@@ -20,14 +20,14 @@ from askone.questions.base import Question
 from askone.session.bags import ChosenBag, Pace
 
 if TYPE_CHECKING:  # settings hold a kind; what learns and predicts is loaded when it is used
-    from askone.campaign.kinds import confidence
-    from askone.campaign.kinds.confidence import Estimate, ExamAnswer
+    from askone.campaign.kinds import estimates
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators.base import OneBitEstimator
     from askone.estimators.learner_choices.base import LearnerChoice
 else:
-    confidence = lazy_import("askone.campaign.kinds.confidence")
+    estimates = lazy_import("askone.campaign.kinds.estimates")
 
 CellType = Literal["int", "float", "bool", "text", "json"]
 Columns = tuple[tuple[str, CellType], ...]
@@ -317,7 +317,7 @@ class Kind(ABC):
         if what not in self.estimable:
             raise InvalidArgument("what", " or ".join(map(repr, self.estimable)), repr(what)[:60])
         latest = np.array([exam.score for exam in exams[len(exams) // 2 :]], dtype=np.float64)
-        return confidence.proportion(latest, len(predicted))
+        return estimates.proportion(latest, len(predicted))
 
     # -- forecasts --------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ from askone.questions.subset import Subset
 from askone.session.bags import ChosenBag, Pace, best_question
 
 if TYPE_CHECKING:
-    from askone.campaign.kinds.confidence import Estimate, ExamAnswer
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators import classifier

@@ -38,14 +38,14 @@ from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 if TYPE_CHECKING:
-    from askone.campaign.kinds import confidence
-    from askone.campaign.kinds.confidence import Estimate, ExamAnswer
+    from askone.campaign.kinds import estimates
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.estimators import regressor
     from askone.estimators.learner_choices import defaults, gradients
     from askone.estimators.learner_choices.base import LearnerChoice
 else:
-    confidence = lazy_import("askone.campaign.kinds.confidence")
+    estimates = lazy_import("askone.campaign.kinds.estimates")
     regressor = lazy_import("askone.estimators.regressor")
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
     gradients = lazy_import("askone.estimators.learner_choices.gradients")
@@ -327,10 +327,10 @@ class Numbers(Kind):
         return None if space is None or spread is None else np.asarray(spread[:, 0] / (space.highs[0] - space.lows[0]))
 
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
-        """Return the mean, the median or the share above a threshold (see ``kinds.confidence``)."""
+        """Return the mean, the median or the share above a threshold (see ``kinds.estimates``)."""
         if not self.has_error:
             raise InvalidArgument("what", 'asked where labels.quantile is 0.5 and labels.goal "value"', repr(what)[:60])
-        return confidence.estimate_number(what, predicted, exams, self.low, self.high)
+        return estimates.estimate_number(what, predicted, exams, self.low, self.high)
 
     @property
     def has_error(self) -> bool:
