@@ -50,6 +50,7 @@ def make_campaign(place: House, page: Any) -> None:
     assert any(town in page.inner_text(".preview") for town in ("Berlin", "Köln", "München", "Hamburg"))
     next_step(page, "How much is asked?")
     page.get_by_label("Budget in answers").fill("100")
+    page.get_by_text("All of it may stay as it is").click()
     page.get_by_label("Gold questions (%)").fill("20")
     page.locator(".forecast > summary").click()
     page.get_by_label("Answers", exact=True).fill("40")

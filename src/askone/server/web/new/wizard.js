@@ -17,7 +17,7 @@ const STEPS = [
   ["data", "Data", dataStep, [], false],
   ["columns", "Columns", columnsStep, ["rows"], true],
   ["question", "Question", questionStep, ["labels", "question", "title"], true],
-  ["asking", "Asking", askingStep, ["ask", "learner"], false],
+  ["asking", "Asking", askingStep, ["ask", "learner", "privacy"], false],
   ["create", "Create", createStep, [], false],
 ];
 const TITLES = {
@@ -55,7 +55,7 @@ class Wizard {
     const [id, , make, , beside] = STEPS[index];
     this.head.textContent = TITLES[id];
     show(this.message);
-    show(this.body, make(this.draft, { next: () => this.#begun(), goTo: this.goTo }));
+    show(this.body, make(this.draft, { next: () => this.#begun(), goTo: this.goTo, example: () => this.preview.questions[0]?.sentence, foot: (button) => { this.last = button; } }));
     this.preview.element.hidden = !beside;
     this.layout.classList.toggle("beside", beside);
     this.#drawPath();
@@ -83,7 +83,7 @@ class Wizard {
   #drawFoot() {
     const back = this.at ? el("button", { type: "button", class: "button", onclick: () => this.#open(this.at - 1) }, "Back") : el("span");
     const last = this.at === STEPS.length - 1;
-    const next = last || (this.at === 0 && !this.draft.started) ? el("span") : el("button", { type: "button", class: "button primary", onclick: () => this.#next() }, `Next: ${STEPS[this.at + 1][1].toLowerCase()}`);
+    const next = last ? this.last : this.at === 0 && !this.draft.started ? el("span") : el("button", { type: "button", class: "button primary", onclick: () => this.#next() }, `Next: ${STEPS[this.at + 1][1].toLowerCase()}`);
     show(this.foot, back, next);
   }
 

@@ -28,6 +28,9 @@ export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one
 
 export const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
 
+/** A sentence with its large numbers as people write them: "above 31000 EUR" becomes "above 31,000 EUR". */
+export const grouped = (sentence) => sentence.replace(/(?<![\p{L}\d.,])\d{5,15}(\.\d+)?(?![\p{L}\d])/gu, local);
+
 /** A price: in the style of its currency where it is one that the browser knows. */
 export function money(value, currency) {
   if (value === null || value === undefined) return "–";
