@@ -609,7 +609,7 @@ def test_the_models_of_a_mixture_are_compared(page: Any, site: Site) -> None:
     page.goto(f"{site.url}/manage/rents")
     card = page.locator(".models")
     card.locator("tbody tr").first.wait_for()
-    assert "the one of boosted trees leads" in card.inner_text()
+    assert "“Boosted trees” leads" in card.inner_text()
     assert "70 %" in card.locator("tbody tr").first.inner_text()
 
 

@@ -33,7 +33,7 @@ export class Estimates {
       this.refresh();
     });
     this.element = el("section", { class: "card stack estimates" }, el("h2", {}, "The whole table"),
-      el("p", { class: "muted small" }, "Predictions of all rows, corrected by the questions that measure: right even where the model is not."),
+      el("p", { class: "muted small" }, this.numbers ? "Predictions of all rows, corrected by the questions that measure: right even where the model is not." : "How many predictions are right, by the questions that measure."),
       this.numbers && (shared.record.settings.ask?.exams ?? "error") === "error" ? el("p", { class: "muted small" }, "Here they measure how far predictions are off, so a mean is the model’s alone, without an interval. A new campaign can have it measured: “Measuring questions are about”.") : null,
       form, this.place);
     this.element.hidden = this.labels.kind === "order" && !(shared.record.rows > 1); // no table

@@ -24,6 +24,7 @@ const TITLES = {
   data: "What are the rows?", columns: "What is in the columns?", question: "What is asked?", asking: "How much is asked?", create: "Ready",
 };
 const WAIT = 350; // milliseconds after the last key
+const ENOUGH = 3000; // milliseconds after which the next step is shown all the same
 const SLOW = 400; // milliseconds after which it is said what is waited for
 
 class Wizard {
@@ -96,7 +97,8 @@ class Wizard {
     const later = setTimeout(() => here === this.at && show(this.message, waits), SLOW);
     let good;
     try {
-      good = await this.preview.refresh();
+      // Later steps can be filled in meanwhile: what is wrong here is told there, with a way back.
+      good = await Promise.race([this.preview.refresh(), new Promise((go) => { setTimeout(go, ENOUGH, true); })]);
     } finally {
       clearTimeout(later);
       waits.remove();
