@@ -48,6 +48,7 @@ export function drawCurve({ measure, unit, points, ahead = [], target = null }, 
   const place = (key) => (point) => [x(point.n), Math.max(box.top, Math.min(box.bottom, y(point[key])))];
   for (const [part, kind] of [[ahead, "ahead"], [points, "main"]])
     if (part.length > 1) svg.append(band(part.map(place("high")), part.map(place("low")), kind));
+  if (points.length === 1) svg.append(band(...["high", "low"].map((key) => [-5, 5].map((aside) => [x(points[0].n) + aside, place(key)(points[0])[1]])), "main"));
   if (ahead.length > 1) svg.append(line(ahead.map(place("value")), "ahead"));
   if (target !== null && target >= y.domain[0] && target <= y.domain[1]) svg.append(...targetLine(y(target), box, write(target)));
   if (points.length) {

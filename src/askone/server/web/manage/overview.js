@@ -63,11 +63,11 @@ export class Overview {
     return () => this.comparison.leave();
   }
 
-  /** Two columns of about one height: a few classes make a low chart, and the activity stands below it. */
+  /** Two columns of about one height: a few classes make a low chart, and the activity stands below both. */
   #charts() {
     const low = (this.facts.classes?.length ?? 9) <= FEW;
     return low
-      ? [el("div", { class: "stack" }, this.curve.element), el("div", { class: "stack" }, this.cloud.element, this.activity.element)]
+      ? [this.curve.element, this.cloud.element, this.activity.element]
       : [el("div", { class: "stack" }, this.curve.element, this.activity.element), this.cloud.element];
   }
 
