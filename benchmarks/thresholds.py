@@ -146,7 +146,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     names = list(LISTENERS)[:1] if options.quick else list(LISTENERS)
     for chosen in OURS.values():
-        ours(LISTENERS[names[0]], 0, 3, chosen)  # compiles
+        ours(LISTENERS[names[0]], 0, LOOKS[0], chosen)  # compiles
     found = []
     for name in names:
         for who, chosen in OURS.items():
