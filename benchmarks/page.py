@@ -8,6 +8,8 @@ import json
 import math
 import os
 import platform
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,14 @@ def arguments(about: str | None, **named: int | None) -> argparse.ArgumentParser
             f"--{name}", **({"action": "store_true"} if usual is False else {"type": int, "default": usual})
         )
     return parser
+
+
+def spread(quick: bool, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
+    """What a function gives for each row of arguments, by a process for each core; in a quick look by this one."""
+    if quick:
+        return list(map(function, *arguments))
+    with ProcessPoolExecutor() as pool:
+        return list(pool.map(function, *arguments))
 
 
 def keep_page(name: str, figures: Any, page: str) -> None:

@@ -4,9 +4,10 @@
     python benchmarks/thresholds.py --quick      some seconds: one listener, no peers; prints and writes nothing
 
 A listener says whether a tone was heard (see ``thresholds_listeners``).  Ours is the default learner, at pitches in
-random order, 36 of them in each round.  Peers run in an environment of their own (AEPsych needs NumPy below 2), which
-is made in the user's cache; their runs are kept in results/thresholds.json, and ``--peers`` adds others for so many
-minutes, one process with one thread at a time (0: none).  Writes docs/thresholds.md.
+random order, 36 of them in each round, and at pitches that it chooses.  Peers run in an environment of their own
+(AEPsych needs NumPy below 2), which is made in the user's cache; their runs are kept in results/thresholds.json, and
+``--peers`` adds others for so many minutes, one process with one thread at a time (0: none).  Writes
+docs/thresholds.md.
 """
 
 from __future__ import annotations
@@ -31,25 +32,26 @@ from askone import OneBitRegressor
 HERE = Path(__file__).parent
 PAGE, KEPT = HERE.parent / "docs" / "thresholds.md", HERE / "results" / "thresholds.json"
 NEEDED = ("aepsych==0.8.0", "questplus==2023.1", "psignifit==4.3")
+OURS = {"askone": False, "askone, pitch chosen": True}
 PEERS = {
     "QUEST+": "thresholds_quest.py", "psignifit": "thresholds_quest.py",
     "AEPsych, GP": "thresholds_aepsych.py", "AEPsych, semi-parametric": "thresholds_aepsych.py",
 }  # fmt: skip
-SEEDS = {"QUEST+": 10}  # of the others as many as time allows
+QUICK, SEEDS = ("QUEST+", "psignifit"), 10  # of AEPsych as many as time allows
 QUIET = {"OMP_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "4000000000", "MALLOC_TRIM_THRESHOLD_": "8000000000"}
 
 
-def ours(listener: Listener, seed: int, most: int = LOOKS[-1]) -> Run:
-    """Return errors at LOOKS, and seconds of processor an answer."""
+def ours(listener: Listener, seed: int, most: int = LOOKS[-1], chosen: bool = False) -> Run:
+    """Return errors at LOOKS, and seconds of processor an answer; ``chosen``: at pitches that the model chooses."""
     rows, rng = PITCHES[:, None], np.random.default_rng(seed)
     uniforms, order = rng.uniform(size=most), np.concatenate([rng.permutation(len(rows)) for _ in range(most)])
     model = OneBitRegressor(*LEVELS, resample=True, keep_log=False, random_state=seed).start(rows)
     errors, spent = [], 0.0
     for n in range(most):
-        row, began = rows[order[n]], time.process_time()
-        tone = model.ask(row)
+        began = time.process_time()
+        tone, place = model.ask_from(rows) if chosen else (model.ask(rows[order[n]]), order[n])
         spent += time.process_time() - began
-        heard = listener.hears(row[0], tone.shown, uniforms[n])
+        heard = listener.hears(rows[place, 0], tone.shown, uniforms[n])
         began = time.process_time()
         model.tell(tone, not heard)  # "yes" is that the threshold lies above
         spent += time.process_time() - began
@@ -71,28 +73,34 @@ def environment() -> Path:
 
 
 def run_peers(runs: list[dict[str, Any]], minutes: float) -> None:
-    """Add runs of peers, those with the fewest first, until the time is spent."""
+    """Add runs of peers: all seeds of the quick ones, then those of AEPsych, fewest first, until the time is spent."""
     python, end = environment(), time.monotonic() + 60 * minutes
     known = {(one["peer"], one["listener"], one["seed"]) for one in runs}
-    wanted = [(p, name, seed) for seed in range(10) for name in LISTENERS for p in PEERS if seed < SEEDS.get(p, 10)]
-    for peer, name, seed in wanted:
+    missing = {
+        (peer, name): [seed for seed in range(SEEDS) if (peer, name, seed) not in known]
+        for name in LISTENERS for peer in PEERS
+    }  # fmt: skip
+    quick = [(peer, name, seeds) for (peer, name), seeds in missing.items() if seeds and peer in QUICK]
+    slow = [(peer, name, [seed]) for (peer, name), seeds in missing.items() if peer not in QUICK for seed in seeds]
+    for peer, name, seeds in quick + sorted(slow, key=lambda each: each[2]):
         left = end - time.monotonic()
-        if (peer, name, seed) in known or left < 30:
-            continue
-        command = [str(python), PEERS[peer], peer, name, str(seed), str(LOOKS[-1])]
+        if left < 30:
+            break
+        command = [str(python), PEERS[peer], peer, name, str(LOOKS[-1]), *map(str, seeds)]
         try:
             done = subprocess.run(
                 command, cwd=HERE, env=os.environ | QUIET, capture_output=True, text=True, timeout=left, check=True
             )
         except subprocess.TimeoutExpired:
             break
-        runs.append(json.loads(done.stdout.splitlines()[-1]))
+        runs += [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        kept(runs)
 
 
 def table(runs: list[dict[str, Any]], names: list[str]) -> str:
     rows: list[tuple[Any, ...]] = []
     for name in names:
-        for peer in ("askone", *PEERS):
+        for peer in (*OURS, *PEERS):
             mine = [one for one in runs if (one["peer"], one["listener"]) == (peer, name)]
             if mine:
                 means = np.mean([one["errors"] for one in mine], axis=0)
@@ -109,12 +117,23 @@ def verdict(runs: list[dict[str, Any]]) -> str:
         each = [one["errors"][look] for one in runs if (one["peer"], one["listener"]) == (peer, name)]
         return float(np.mean(each)) if each else np.inf
 
-    won = {
-        n: sum(mean("askone", name, k) <= min(mean(peer, name, k) for peer in PEERS) for name in LISTENERS)
-        for k, n in enumerate(LOOKS)
-    }
-    return "Listeners, of six, at whom askone errs at most as much as the best peer: " + ", ".join(
-        f"{count} after {n} answers" for n, count in won.items()
+    def won(who: str) -> str:
+        counts = (
+            sum(mean(who, name, k) <= min(mean(peer, name, k) for peer in PEERS) for name in LISTENERS)
+            for k in range(len(LOOKS))
+        )
+        return ", ".join(f"{count} after {n} answers" for count, n in zip(counts, LOOKS, strict=True))
+
+    def seconds(*who: str) -> float:
+        return float(np.mean([one["seconds"] for one in runs if one["peer"] in who and one["seconds"] is not None]))
+
+    mine, slow = seconds("askone"), [peer for peer in PEERS if peer not in QUICK]
+    times = f"An answer takes {seconds('QUEST+') / mine:.0f} times as long in QUEST+"
+    if any(one["peer"] in slow and one["seconds"] is not None for one in runs):
+        times += f", and {seconds(*slow) / mine:,.0f} times as long in AEPsych"
+    return (
+        "Listeners, of six, at whom askone errs at most as much as the best peer (each listener's own, whichever that "
+        f"is): {won('askone')}; where it chooses the pitch {won('askone, pitch chosen')}.  {times}"
     )
 
 
@@ -126,23 +145,30 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     names = list(LISTENERS)[:1] if options.quick else list(LISTENERS)
-    ours(LISTENERS[names[0]], 0, 3)  # compiles
+    for chosen in OURS.values():
+        ours(LISTENERS[names[0]], 0, LOOKS[0], chosen)  # compiles
     found = []
     for name in names:
-        for seed in range(1 if options.quick else options.seeds):
-            errors, seconds = ours(LISTENERS[name], seed)
-            found.append({"peer": "askone", "listener": name, "seed": seed, "errors": errors, "seconds": seconds})
+        for who, chosen in OURS.items():
+            for seed in range(1 if options.quick else options.seeds):
+                errors, seconds = ours(LISTENERS[name], seed, chosen=chosen)
+                found.append({"peer": who, "listener": name, "seed": seed, "errors": errors, "seconds": seconds})
     if options.quick:
         print(table(found, names))
         return
     runs = json.loads(KEPT.read_text())["runs"] if KEPT.exists() else []
-    runs = [one for one in runs if one["peer"] != "askone"] + found
+    runs = [one for one in runs if one["peer"] not in OURS] + found
     if options.peers > 0:
         run_peers(runs, options.peers)
+    PAGE.write_text(page(runs, kept(runs)), encoding="utf-8")
+    print(f"wrote {PAGE}", file=sys.stderr)
+
+
+def kept(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Write all runs down, and return what they were measured with."""
     of = machine(peers=", ".join(NEEDED))
     KEPT.write_text(json.dumps({"with": of, "runs": runs}) + "\n")
-    PAGE.write_text(page(runs, of), encoding="utf-8")
-    print(f"wrote {PAGE}", file=sys.stderr)
+    return of
 
 
 def page(runs: list[dict[str, Any]], of: dict[str, Any]) -> str:
@@ -156,7 +182,8 @@ the threshold at 36 pitches over seven octaves, in dB; levels from −20 to 120 
 
 {verdict(runs)}.
 
-- **askone**: `OneBitRegressor(-20, 120, resample=True)` and nothing else, pitches in random order.
+- **askone**: `OneBitRegressor(-20, 120, resample=True)` and nothing else, pitches in random order; or, as AEPsych does,
+  at the pitch of the 36 that should help most (`ask_from`).
 - **QUEST+**: a threshold and a spread at each of eight pitches in turn, on grids of 2 dB and of seven spreads; lines
   between the pitches.
 - **psignifit** is fitted to the answers that QUEST+ got: it chooses no questions, and its fits are not in the time.

@@ -1,6 +1,6 @@
 """AEPsych in the benchmark of thresholds, run by ``thresholds.py`` in an environment of its own.
 
-    python thresholds_aepsych.py PEER LISTENER SEED ANSWERS
+    python thresholds_aepsych.py PEER LISTENER ANSWERS SEED ...
 
 It chooses pitch and level: ten Sobol points, then EAVC at the level 0.5, by a Gaussian process over both or by its
 semi-parametric model.  The search for the next tone has 2 restarts of 128 points instead of 10 of 1024, which takes

@@ -79,8 +79,10 @@ def run(
 
 
 def told(peers: dict[str, Callable[[str, Listener, int, int], Run]]) -> None:
-    """Run what the command line says: PEER LISTENER SEED ANSWERS; a line of JSON is printed."""
+    """Run what the command line says: PEER LISTENER ANSWERS SEED ...; a line of JSON is printed for each seed."""
     warnings.simplefilter("ignore")
-    peer, name, seed, most = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    errors, seconds = peers[peer](peer, LISTENERS[name], seed, most)
-    print(json.dumps({"peer": peer, "listener": name, "seed": seed, "errors": errors, "seconds": seconds}))
+    peer, name, most, *seeds = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
+    for seed in seeds:
+        errors, seconds = peers[peer](peer, LISTENERS[name], seed, most)
+        found = {"peer": peer, "listener": name, "seed": seed, "errors": errors, "seconds": seconds}
+        print(json.dumps(found), flush=True)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-import os
-from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from page import grid
+from page import grid, spread
 from played import played
 from scipy import stats
 
-from askone.campaign.kinds.confidence import Bits, Estimate, Laplace, mean, median, share_above
+from askone.campaign.kinds.estimates import Bits, Estimate, Laplace, mean, median, share_above
 from askone.campaign.kinds.number import Numbers
 
 Array = NDArray[Any]
@@ -89,8 +87,7 @@ def estimates(random: np.random.Generator, f: Array, y: Array) -> dict[str, Esti
 def whole_campaigns(times: int, answers: int) -> list[tuple[Any, ...]]:
     """Return a line for each rate of slips and estimate."""
     jobs = list(product((0.0, 0.05), range(times), (answers,)))
-    with ProcessPoolExecutor(os.cpu_count() if times > 1 else 1) as pool:
-        found = list(pool.map(campaign_estimates, *zip(*jobs, strict=True)))
+    found = spread(times == 1, campaign_estimates, *zip(*jobs, strict=True))
     lines: list[tuple[Any, ...]] = []
     for slips in (0.0, 0.05):
         mine = [one for (rate, *_), one in zip(jobs, found, strict=True) if rate == slips]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import numpy as np
-from page import grid
+from page import grid, spread
 
 import askone
 from askone import datasets
@@ -69,19 +68,18 @@ def errors(problem: Problem, seed: int, T: int) -> list[float]:
 def chosen_steps(quick: bool) -> str:
     seeds, T = (1, 100) if quick else (8, 3000)
     rows = []
-    with ProcessPoolExecutor(1 if quick else None) as pool:
-        for name, problem in PROBLEMS.items():
-            try:
-                each = list(pool.map(errors, [problem] * seeds, range(seeds), [T] * seeds))
-            except (askone.AskoneError, OSError) as error:
-                rows.append((name, f"no data: {type(error).__name__}", *["–"] * 5))
-                continue
-            found = np.array(each)
-            *by_hand, auto = found.mean(axis=0)
-            plain, same = by_hand[: len(GRID)], by_hand[len(GRID) :]
-            best, usual = int(np.argmin(same)), plain[len(GRID) // 2]
-            rows.append((name, usual, min(plain), f"{same[best]:.3g} (γ = {GRID[best]:.3g})", float(auto),
-                         f"{usual / same[best]:.2f}", f"{auto / same[best]:.2f}"))  # fmt: skip
+    for name, problem in PROBLEMS.items():
+        try:
+            each = spread(quick, errors, [problem] * seeds, range(seeds), [T] * seeds)
+        except (askone.AskoneError, OSError) as error:
+            rows.append((name, f"no data: {type(error).__name__}", *["–"] * 5))
+            continue
+        found = np.array(each)
+        *by_hand, auto = found.mean(axis=0)
+        plain, same = by_hand[: len(GRID)], by_hand[len(GRID) :]
+        best, usual = int(np.argmin(same)), plain[len(GRID) // 2]
+        rows.append((name, usual, min(plain), f"{same[best]:.3g} (γ = {GRID[best]:.3g})", float(auto),
+                     f"{usual / same[best]:.2f}", f"{auto / same[best]:.2f}"))  # fmt: skip
     head = (
         "problem",
         "default",

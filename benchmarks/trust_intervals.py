@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from page import grid
+from page import grid, spread
 from scipy import stats
 
 import askone
@@ -67,11 +66,7 @@ def section(quick: bool) -> str:
         (law, levels, answers, seeds, quantile)
         for (levels, quantile), law, answers in product(((LEVELS, False), (QUANTILES, True)), laws, numbers)
     ]
-    if quick:
-        rows = [_row(*job) for job in jobs]
-    else:
-        with ProcessPoolExecutor() as pool:
-            rows = list(pool.map(_row, *zip(*jobs, strict=True)))
+    rows = spread(quick, _row, *zip(*jobs, strict=True))
     half = len(rows) // 2
 
     def table(levels: tuple[float, ...], lines: list[tuple[str, ...]]) -> str:

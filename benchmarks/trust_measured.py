@@ -5,14 +5,12 @@ Questions, scores, slips, bands and targets are the package's own; rows of exams
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from page import grid
+from page import grid, spread
 
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
 from askone.campaign.engine.measurement import Scored, curve, reached
@@ -113,7 +111,7 @@ def campaign(kind: str, order: str, slip: float, learner: str, gold: bool, seed:
             scores.append(Scored(n, found.score[bit], found.score[not bit], *bounds))
             # The error of all rows takes long to find and changes slowly: it is looked at with every third exam.
             truth.append(truth[-1] if len(truth) % 3 else errors(L, state))
-            lately.append(Sat(found.question, found.predicted, bit))
+            lately.append(Sat(found.question, found.predicted, bit, found.expected))
             question = found.question
             if not able(L, TakesRanges if isinstance(question, Between) else Forecasts):
                 continue
@@ -150,11 +148,7 @@ def section(quick: bool) -> str:
     runs, chunk = (1, 1) if quick else (60, 10)
     looked = list(cells())[::9] if quick else list(cells())
     jobs = [(*cell, first, chunk) for cell in looked for first in range(0, runs, chunk)]
-    if quick:
-        found = [run(job) for job in jobs]
-    else:
-        with ProcessPoolExecutor(os.cpu_count()) as pool:
-            found = list(pool.map(run, jobs))
+    found = spread(quick, run, jobs)
     rows = []
     for cell in looked:
         all_of = [one for job, ones in zip(jobs, found, strict=True) if job[:5] == cell for one in ones]
@@ -172,6 +166,3 @@ Claimed: the band holds the true error in 95 of 100 campaigns, and a target that
 people err is learnt from checks for numbers, and for classes and orders from one gold answer in twenty."""
 _HEAD = ("labels", "rows", "slips", "band holds the truth", "half-width over error", "wrongly stopped",
          "stopped at twice the error")  # fmt: skip
-
-if __name__ == "__main__":
-    print(section(quick=False))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from page import grid
+from page import grid, spread
 from played import played, predictions
 
 from askone.campaign.settings.settings import ClassNames, Numbers
@@ -61,14 +59,13 @@ def section(quick: bool) -> str:
     rows = []
     jobs = [(table, order) for table in TARGETS for order in ("random", "file", "auto")]
     jobs = jobs[:2] if quick else jobs
-    with ProcessPoolExecutor(1 if quick else os.cpu_count()) as pool:
-        for table, order in jobs:
-            found = list(pool.map(outcome, [table] * repeats, [order] * repeats, range(repeats)))
-            true, measured = (np.nanmean([getattr(one, name) for one in found]) for name in ("true", "measured"))
-            write = "{:,.0f} USD".format if table == "prices" else "{:.1%}".format
-            held = np.mean([one.low <= one.true <= one.high for one in found])
-            false = np.mean([one.stopped and one.true > TARGETS[table] for one in found])
-            rows.append((table, order, write(true), write(measured), f"{held:.0%}", f"{false:.0%}"))
+    for table, order in jobs:
+        found = spread(quick, outcome, [table] * repeats, [order] * repeats, range(repeats))
+        true, measured = (np.nanmean([getattr(one, name) for one in found]) for name in ("true", "measured"))
+        write = "{:,.0f} USD".format if table == "prices" else "{:.1%}".format
+        held = np.mean([one.low <= one.true <= one.high for one in found])
+        false = np.mean([one.stopped and one.true > TARGETS[table] for one in found])
+        rows.append((table, order, write(true), write(measured), f"{held:.0%}", f"{false:.0%}"))
     head = ("table", "order", "true error", "measured", "band holds it", "stopped falsely")
     return f"""## Tables that come sorted
 

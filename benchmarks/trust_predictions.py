@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ProcessPoolExecutor
-
 import numpy as np
-from page import grid
+from page import grid, spread
 from played import played, predictions
 
 from askone.campaign.engine.coverage import step
@@ -47,11 +44,10 @@ def section(quick: bool) -> str:
     """Return what was found, as Markdown."""
     repeats, sizes = (1, (150,)) if quick else (10, (150, 800, 2000))
     rows = []
-    with ProcessPoolExecutor(1 if quick else os.cpu_count()) as pool:
-        for table in TABLES[:1] if quick else TABLES:
-            for answers in sizes:
-                found = np.array(list(pool.map(covered, [table] * repeats, [answers] * repeats, range(repeats))))
-                rows.append((table, answers, *(f"{share:.3f}" for share in found.mean(axis=0))))
+    for table in TABLES[:1] if quick else TABLES:
+        for answers in sizes:
+            found = np.array(spread(quick, covered, [table] * repeats, [answers] * repeats, range(repeats)))
+            rows.append((table, answers, *(f"{share:.3f}" for share in found.mean(axis=0))))
     by_bits = [
         (f"{wide:g}", law, *(f"{calibrated(wide, law, bits, 2000):.3f}" for bits in (30, 100, 300)))
         for wide in (0.5, 1.0, 2.0)

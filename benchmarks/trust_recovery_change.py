@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
-from itertools import repeat
 from typing import Any
 
 import numpy as np
-from page import grid
+from page import grid, spread
 from sklearn.datasets import load_digits
 
 from askone import Classes, Filters, Oracle, Real, SetLikelihood
@@ -134,18 +132,17 @@ def changes(quick: bool) -> str:
         for change in ("f to -f", "f to f + 0.5", "f to f + 0.2") for T in (1000, 3500)
     ]  # fmt: skip
     rows = []
-    with ProcessPoolExecutor(1 if quick else None) as pool:
-        for case in cases + numbers:
-            marks = sorted({300, 1000, min(case[3], 3000)}) if not quick else [100]
-            each = np.array(list(pool.map(partial(compared, *case, marks), range(seeds)))).transpose(1, 2, 0)
-            for i, mark in enumerate(marks):
-                found, fresh = each[0, i], each[1, i]
-                ratio = found.mean() / fresh.mean()
-                error = np.std(found - ratio * fresh, ddof=1) / np.sqrt(seeds) / fresh.mean()
-                never = float(each[2, i].mean()) if len(each) > 2 else None
-                name = case[0] if case[0] in ("digits", "blobs") else f"{case[0]}, noise {case[1]}"
-                rows.append((name, case[2], case[3], mark, float(found.mean()), float(fresh.mean()),
-                             f"{ratio:.2f} ± {error:.2f}", never))  # fmt: skip
+    for case in cases + numbers:
+        marks = sorted({300, 1000, min(case[3], 3000)}) if not quick else [100]
+        each = np.array(spread(quick, partial(compared, *case, marks), range(seeds))).transpose(1, 2, 0)
+        for i, mark in enumerate(marks):
+            found, fresh = each[0, i], each[1, i]
+            ratio = found.mean() / fresh.mean()
+            error = np.std(found - ratio * fresh, ddof=1) / np.sqrt(seeds) / fresh.mean()
+            never = float(each[2, i].mean()) if len(each) > 2 else None
+            name = case[0] if case[0] in ("digits", "blobs") else f"{case[0]}, noise {case[1]}"
+            rows.append((name, case[2], case[3], mark, float(found.mean()), float(fresh.mean()),
+                         f"{ratio:.2f} ± {error:.2f}", never))  # fmt: skip
     head = ("learnt", "change", "after", "answers since", "error", "started then", "ratio", "never forgetting")
     return grid(head, rows)
 
@@ -165,16 +162,15 @@ def still(quick: bool) -> str:
     cases = [("digits", 0.0, 1700), ("blobs", 0.0, 3000)]
     cases += [(task, noise, 10_000) for task in ("sine", "six inputs", "steps") for noise in (0.0, 0.1, 0.5)]
     rows, seeds = [], 1 if quick else 4
-    with ProcessPoolExecutor(1 if quick else None) as pool:
-        for task, noise, answers in cases[1:3] if quick else cases:
-            many = 300 if quick else answers
-            both = [
-                np.array(list(pool.map(unchanged, *map(repeat, (task, noise, many, ordered)), range(seeds))))
-                for ordered in (False, True)
-            ]
-            name = task if task in ("digits", "blobs") else f"{task}, noise {noise}"
-            counts = [f"{int(one[:, 0].sum())} of {seeds}" for one in both]
-            rows.append((name, many, *counts, float(both[1][:, 1].mean()), float(both[0][:, 1].mean())))
+    for task, noise, answers in cases[1:3] if quick else cases:
+        many = 300 if quick else answers
+        both = [
+            np.array(spread(quick, partial(unchanged, task, noise, many, ordered), range(seeds)))
+            for ordered in (False, True)
+        ]
+        name = task if task in ("digits", "blobs") else f"{task}, noise {noise}"
+        counts = [f"{int(one[:, 0].sum())} of {seeds}" for one in both]
+        rows.append((name, many, *counts, float(both[1][:, 1].mean()), float(both[0][:, 1].mean())))
     head = ("learnt", "answers", "forgot", "forgot when sorted", "error when sorted", "error")
     return grid(head, rows)
 

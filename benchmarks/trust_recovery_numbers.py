@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from page import grid
+from page import grid, spread
 
 import askone
 from askone import SGD, Filters, Oracle
@@ -58,11 +57,7 @@ def peaks(rng: Any, n: int) -> Array:
 
 def runs(seeds: int, quick: bool, noise: Callable[[Any, int], Array], at: tuple[int, ...], **options: Any) -> Array:
     """Return ``errors`` of every seed."""
-    job = partial(errors, noise, at, **options)
-    if quick:
-        return np.array([job(seed) for seed in range(seeds)])
-    with ProcessPoolExecutor() as pool:
-        return np.array(list(pool.map(job, range(seeds))))
+    return np.array(spread(quick, partial(errors, noise, at, **options), range(seeds)))
 
 
 def section(quick: bool) -> str:

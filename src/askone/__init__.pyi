@@ -36,12 +36,12 @@ from .questions.half_space import HalfSpace as HalfSpace
 from .questions.registry import question_from_json as question_from_json
 from .questions.reveal import Reveal as Reveal
 from .questions.subset import Subset as Subset
+from .session.budget import Budget as Budget
 from .session.log import read_fits as read_fits
 from .session.log import read_log as read_log
 from .session.log import write_log as write_log
 from .session.oracle import Oracle as Oracle
 from .session.replay import RefitWarning as RefitWarning
 from .session.simulation import simulate as simulate
-from .session.stream import Budget as Budget
 from .session.stream import Stream as Stream
 from .version import __version__ as __version__

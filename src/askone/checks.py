@@ -68,7 +68,7 @@ def check_loss_gradient(loss: Loss, outputs: int = 2, seed: int = 0) -> None:
 
 
 def check_gradient_unbiased(gradient: WeakGradient, outputs: int = 1, draws_: int = 400_000, seed: int = 0) -> None:
-    """E[G | Y = y] is the loss's gradient at y: exactly for one output or bundles, else by Monte Carlo.
+    """Check that E[G | Y = y] is the loss's gradient at y: exactly for one output or bundles, else by Monte Carlo.
 
     One output, or bundles: V is integrated exactly, up to 1e-9.  More: seeded draws, and the mean
     must lie within five standard errors, which must themselves be below a tenth of the gradient's
@@ -164,8 +164,7 @@ def _check_stream(learner: Learner[Any], rows: Array, labels: Array, state: Any,
     alone, together = learner.predict(state, rows), learner.predict(at_once.state, rows)
     same = abilities.is_patient(learner) or _close(alone, together)  # who is patient asked more than once above
     _require(same, f"a stream differs from ask and tell by {np.abs(alone - together).max():.2g}")
-    same = _same(learner.to_arrays(at_once.state), learner.to_arrays(again.state))
-    _require(same, "the same seed gave two different states")
+    _require_same(learner, at_once.state, again.state, "the same seed gave two different states")
     if isinstance(learner, abilities.AsksMany) and learner.spreads_batches:
         rows = rows[:1]
     batch = abilities.ask_many(learner, learner.init(), rows, random_table.uniforms(seed, 0, len(rows), learner.width))
@@ -192,7 +191,7 @@ class _Case:
 def _check_deviation(learner: abilities.HasDeviation[Any], state: Any, case: _Case) -> None:
     """Finite and not negative; no larger at a row after many answers about it.
 
-    The answers are by lot: then there is nothing more to find at this row, such as larger effects than were expected.
+    Answers are drawn at random: then there is nothing more to find at this row, such as larger effects than expected.
     """
     found = _pure(learner, state, lambda: learner.std(state, case.rows), "std")
     if found is None:
@@ -246,8 +245,8 @@ def _check_forecasts(learner: abilities.Forecasts[Any], state: Any, case: _Case)
         for answer, said in ((True, yes), (False, 1.0 - yes)):
             found, following = learner.learnt_and_said(state, x, question, answer)
             _require(abs(found - said) < 1e-9, f"learnt_and_said says {found} of what has a chance of {said}")
-            told = learner.to_arrays(learner.tell(state, x, question, answer))
-            _require(_same(told, learner.to_arrays(following)), "learnt_and_said does not learn as tell does")
+            told = learner.tell(state, x, question, answer)
+            _require_same(learner, told, following, "learnt_and_said does not learn as tell does")
             after = learner.chance(following, x, question)
             likelier = after >= yes - _SLACK if answer else after <= yes + _SLACK
             _require(likelier, f"after the answer {answer} its chance of yes went from {yes:.3g} to {after:.3g}")
@@ -294,33 +293,25 @@ def _check_range(learner: abilities.FindsRange[Any], state: Any, case: _Case) ->
 
 def _check_many(learner: abilities.TellsMany[Any], state: Any, case: _Case) -> None:
     """What is told at once, in blocks of several sizes, is what is told one by one."""
-    questions, answers, alone = [], [], state
-    for i, x in enumerate(case.rows):
-        question = learner.ask(alone, x, case.drawn(learner, i))
-        questions.append(question)
-        answers.append(question.answer(case.labels[i]))
-        alone = learner.tell(alone, x, question, answers[-1])
+    alone, questions, answers = _asked_in_turn(learner, state, case)
     for size in (len(case.rows), 3):
         together = state
         for first in range(0, len(case.rows), size):
             part = slice(first, first + size)
-            before = _copied(learner, together)
-            following = learner.tell_many(together, case.rows[part], questions[part], answers[part])
-            _require(_same(before, learner.to_arrays(together)), "tell_many changed the state it was given")
-            together = following
-        same = _same(learner.to_arrays(alone), learner.to_arrays(together))
-        _require(same, "tell_many gives another state than tell, one by one")
+            told = partial(learner.tell_many, together, case.rows[part], questions[part], answers[part])
+            together = _pure(learner, together, told, "tell_many")
+        _require_same(learner, alone, together, "tell_many gives another state than tell, one by one")
 
 
-def _asked_in_turn(learner: Learner[Any], state: Any, case: _Case) -> tuple[Any, list[Question], list[bool]]:
+def _asked_in_turn(learner: Learner[Any], state: Any, case: _Case) -> tuple[Any, list[Question], list[Any]]:
     """Return the state after an answer about each row, and the questions and answers."""
     questions: list[Question] = []
-    bits = []
+    answers = []
     for i, x in enumerate(case.rows):
         questions.append(learner.ask(state, x, case.drawn(learner, i)))
-        bits.append(bool(questions[-1].answer(case.labels[i])))
-        state = learner.tell(state, x, questions[-1], bits[-1])
-    return state, questions, bits
+        answers.append(questions[-1].answer(case.labels[i]))
+        state = learner.tell(state, x, questions[-1], answers[-1])
+    return state, questions, answers
 
 
 def _check_hindsight(learner: abilities.Hindsight[Any], state: Any, case: _Case) -> None:
@@ -385,8 +376,7 @@ def _check_people(learner: abilities.KnowsPeople[Any], state: Any, case: _Case) 
     same = np.array_equal(learner.predict(alone, case.rows), learner.predict(nobody, case.rows))
     _require(same, "one person's answers teach other things than nobody's")
     together = learner.tell_many_by(state, case.rows, questions, bits, people)
-    same = _same(learner.to_arrays(several), learner.to_arrays(together))
-    _require(same, "tell_many_by gives another state than tell_by, one by one")
+    _require_same(learner, several, together, "tell_many_by gives another state than tell_by, one by one")
     answers = {one.name: one.answers for one in _pure(learner, several, partial(learner.people, several), "people")}
     wanted = {who: people.count(who) for who in dict.fromkeys(people) if who is not None}
     _require(list(answers.items()) == list(wanted.items()), f"people gave {wanted}, not {answers}")
@@ -417,8 +407,7 @@ def _check_judged(learner: abilities.TellsJudged[Any], state: Any, case: _Case) 
         alone = (learner.tell_asked if asked else learner.tell)(alone, x, question, bit)
     look = partial(learner.tell_judged, state, case.rows, questions, bits, quiet)
     found = _pure(learner, state, look, "tell_judged")
-    same = _same(learner.to_arrays(alone), learner.to_arrays(found.state))
-    _require(same, "tell_judged gives another state than tell and tell_asked, one by one")
+    _require_same(learner, alone, found.state, "tell_judged gives another state than tell and tell_asked, one by one")
     _require(_close(found.said[quiet], np.array(said)[quiet]), "tell_judged says otherwise what was predicted")
     _require(np.array_equal(found.known, knew), "tell_judged says otherwise how many answers were known")
 
@@ -439,8 +428,7 @@ def _check_fits(learner: abilities.Refits[Any], state: Any, case: _Case) -> None
         _require(learner.count(fitted) == learner.count(at), "adopt counts as an answer")
         _require_numbers(learner.predict(fitted, case.rows), (len(case.rows), learner.space.m), "what a fit predicts")
         returned = learner.from_arrays(_copied(learner, fitted))
-        same = _same(learner.to_arrays(returned), learner.to_arrays(fitted))
-        _require(same, "a state with a fit changes through arrays")
+        _require_same(learner, returned, fitted, "a state with a fit changes through arrays")
         alike = np.array_equal(learner.predict(returned, case.rows), learner.predict(fitted, case.rows))
         _require(alike, "a state with a fit predicts otherwise after a trip through arrays")
 
@@ -545,6 +533,11 @@ def _copied(learner: Learner[Any], state: Any) -> dict[str, Array]:
 
 def _same(a: dict[str, Array], b: dict[str, Array]) -> bool:
     return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def _require_same(learner: Learner[Any], a: Any, b: Any, message: str) -> None:
+    """Raise unless two states are the same, bit for bit."""
+    _require(_same(learner.to_arrays(a), learner.to_arrays(b)), message)
 
 
 def _close(a: Array, b: Array) -> bool:

@@ -183,7 +183,7 @@ def _refused(got: object) -> InvalidArgument:
 
 @final
 class SimulatedCrowd:
-    """People of whom one comes by lot for each question, or ``overlap`` of them.
+    """People of whom one, drawn at random, answers each question, or ``overlap`` of them.
 
     >>> crowd = SimulatedCrowd({"eve": spammer(yes=1.0)})
     >>> crowd.say(0, False), [(one.name, one.answers, one.specificity) for one in crowd.people()]

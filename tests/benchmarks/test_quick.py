@@ -27,7 +27,7 @@ ENDS = {
     "privacy": "How the problems are made",
     "rankings": "How the comparisons are made",
     "rows": "| a step |",
-    "thresholds": "| metabolic, beta 2 | askone |",
+    "thresholds": "| metabolic, beta 2 | askone ",
     "server": "No fault was found.",
     "trust": "## ",
     "drill": "Everybody was served.",

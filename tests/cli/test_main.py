@@ -24,11 +24,13 @@ def test_a_stop_promises_only_what_is_kept(command, said, capsys, monkeypatch):
 
 
 def test_version_and_usage(capsys):
-    for arguments, status in ((["--version"], 0), ([], 2), (["nonsense"], 2)):
+    for arguments, status in ((["--version"], 0), (["nonsense"], 2)):
         with pytest.raises(SystemExit) as stopped:
             main(arguments)
         assert stopped.value.code == status
     assert "askone 0." in capsys.readouterr().out
+    assert main([]) == 2
+    assert "make a campaign from a table" in capsys.readouterr().out
 
 
 def test_strategies_are_compared_and_written(tmp_path, capsys, monkeypatch):

@@ -4,16 +4,15 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askone
-from askone import SGD, Bisection, Game, OneBitClassifier, Oracle, RecursiveLeastSquares, Remembering, SetLikelihood
+from askone import SGD, Bisection, Game, OneBitClassifier, RecursiveLeastSquares, Remembering, SetLikelihood
 from askone.checks import check_learner
 from askone.errors import AlreadyAnswered, IncompatibleParts, InvalidArgument
 from askone.estimators import model_file
 from askone.labels.losses import SURROGATES
 from askone.learners.gradients.subset import SET_FAMILIES
-from askone.session.simulation import simulate
 from learner_samples import BY_GRADIENTS as ALL
 from learner_samples import KNOWN_BY, MODELS, NAMES, PAIRS, five, learners
-from samples import other_names, reloaded, same, small_rows
+from samples import assert_sees_bits_only, reloaded, small_rows
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -30,11 +29,7 @@ def test_labels_that_answer_alike_teach_alike(name):
     """Other labels on the same side of every question leave the same state, bit for bit."""
     learner = ALL[name]
     X, y = five(80)
-    first = simulate(learner, X, Oracle(y), keep=True, at=[])
-    others = other_names(first.blocks, NAMES)
-    assert np.mean(others != y) > 0.3
-    second = simulate(learner, X, Oracle(others), at=[])
-    assert same(learner, first.state, second.state)
+    assert_sees_bits_only(learner, X, y, NAMES)
 
 
 @pytest.mark.filterwarnings("ignore::askone.SortedRowsWarning", "ignore::askone.LabelRangeWarning")

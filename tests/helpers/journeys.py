@@ -98,6 +98,17 @@ def shown(page: Any) -> None:
     page.wait_for_timeout(230)
 
 
+def checked(page: Any, site: Any) -> Iterator[Any]:
+    """One tab serves many tests, as opening one is slow: it is left as it was found."""
+    yield page
+    assert not faults(page)
+    assert not site.reports
+    assert not site.strays
+    page.context.set_offline(False)
+    page.goto(site.url + "/static/shared/icon.svg")
+    page.evaluate("localStorage.clear()")
+
+
 def flats(count: int = 60) -> str:
     """A table as people have them: a name, numbers, categories, a text, a known answer here and there."""
     towns = ["Berlin", "Köln", "München"]

@@ -21,6 +21,7 @@ from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.models.linear import FeatureModel
 from askone.questions.half_space import HalfSpace, half_space
 from askone.session.oracle import Oracle
+from askone.session.simulation import simulate
 
 
 def small_rows(n: int = 40, d: int = 2) -> np.ndarray:
@@ -164,6 +165,18 @@ def same(learner, one, other):
     """Whether two states are the same, number by number."""
     a, b = learner.to_arrays(one), learner.to_arrays(other)
     return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def assert_sees_bits_only(learner, X, y, names=None):
+    """Other labels (or ``names`` of classes) that answer every question as before leave the same state, bit for bit."""
+    first = simulate(learner, X, Oracle(y), at=[], keep=True)
+    if names is None:
+        others = other_labels(first.blocks, np.random.default_rng(0))
+        assert np.abs(others - y).mean() > 50
+    else:
+        others = other_names(first.blocks, names)
+        assert np.mean(others != y) > 0.3
+    assert same(learner, first.state, simulate(learner, X, Oracle(others), at=[]).state)
 
 
 def reloaded(model):

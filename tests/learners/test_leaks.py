@@ -17,7 +17,7 @@ from askone.session.log import Answered, Asked
 from askone.session.oracle import Oracle
 from askone.session.replay import fold
 from askone.session.simulation import simulate
-from samples import models, other_labels, same, small_labels, small_rows
+from samples import assert_sees_bits_only, models, other_labels, same, small_labels, small_rows
 
 MODELS = models()
 WEAK = [
@@ -33,11 +33,7 @@ WEAK = [
 def test_labels_that_answer_alike_teach_alike(loss, family, m, model):
     X, y = small_rows(120), small_labels(m, 120)
     learner = SGDLearner(Real([-2] * m, 2), MODELS[model], pair(LOSSES[loss](), family, m))
-    first = simulate(learner, X, Oracle(y), at=[], keep=True)
-    replaced = other_labels(first.blocks, np.random.default_rng(0))
-    assert np.abs(replaced - y).mean() > 50
-    second = simulate(learner, X, Oracle(replaced), at=[], keep=True)
-    assert same(learner, first.state, second.state)
+    assert_sees_bits_only(learner, X, y)
 
 
 @pytest.mark.parametrize("decimals", [None, 1])
@@ -46,26 +42,19 @@ def test_bundles_that_answer_alike_teach_alike(loss, decimals):
     X, y = small_rows(120), small_labels(2, 120)
     space = Real([-2, -4], 2, decimals=decimals, bundles=((1, 0), (2, 1), (0.5, 3)))
     learner = SGDLearner(space, MODELS["nystroem"], pair(LOSSES[loss](), "bundles", 2, bundles=space.unit_bundles))
-    first = simulate(learner, X, Oracle(y), at=[], keep=True)
-    replaced = other_labels(first.blocks, np.random.default_rng(0))
-    assert np.abs(replaced - y).mean() > 50
-    assert same(learner, first.state, simulate(learner, X, Oracle(replaced), at=[]).state)
+    assert_sees_bits_only(learner, X, y)
 
 
 def test_the_ellipsoid_sees_bits_only():
     X, y = small_rows(120), small_labels(1, 120)
     learner = EllipsoidLearner(Real(-2, 2, decimals=1), MODELS["linear"].features)
-    first = simulate(learner, X, Oracle(y), at=[], keep=True)
-    second = simulate(learner, X, Oracle(other_labels(first.blocks, np.random.default_rng(0))), at=[])
-    assert same(learner, first.state, second.state)
+    assert_sees_bits_only(learner, X, y)
 
 
 def test_the_search_for_a_range_sees_bits_only():
     X, y = small_rows(120), small_labels(1, 120)
     learner = Calibrated(SGDLearner(Real(-1, 1), MODELS["nystroem"]), 40)
-    first = simulate(learner, X, Oracle(y), at=[], keep=True)
-    second = simulate(learner, X, Oracle(other_labels(first.blocks, np.random.default_rng(0))), at=[])
-    assert same(learner, first.state, second.state)
+    assert_sees_bits_only(learner, X, y)
 
 
 @pytest.mark.parametrize(

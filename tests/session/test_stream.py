@@ -18,10 +18,11 @@ from askone.labels.number import Real
 from askone.learners.range_search import Calibrated
 from askone.learners.sgd.sgd import SGDLearner
 from askone.questions.half_space import HalfSpace
+from askone.session.budget import Budget
 from askone.session.checkpoints import learnt
 from askone.session.log import Asked, Retracted, event_from_json
 from askone.session.replay import fold
-from askone.session.stream import Budget, Stream
+from askone.session.stream import Stream
 from samples import models, small_rows
 
 LEARNER = SGDLearner(Real([-2, -2], 2), models()["nystroem"])

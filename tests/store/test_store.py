@@ -52,6 +52,11 @@ def note(i):
     return Entry(StatusChanged(f"t{i}", "paused"), "bob", float(i))
 
 
+def write(store, entries, name="c", **seats):
+    with store.transaction(name) as transaction:
+        return transaction.write(entries, **seats)
+
+
 def check_chain(store, name="c"):
     lines = list(store.lines(name))
     before = BEGINNING
@@ -203,12 +208,10 @@ def test_reading_by_kind_and_limit(any_store):
 def test_reading_in_pages_sees_the_log_as_it_was(any_store, monkeypatch):
     monkeypatch.setattr("askone.store.store.PAGE", 3)
     make(any_store)
-    with any_store.transaction("c") as transaction:
-        transaction.write([note(i) for i in range(10)])
+    write(any_store, [note(i) for i in range(10)])
     reading = any_store.entries("c")
     seen = [next(reading).seq]
-    with any_store.transaction("c") as transaction:
-        transaction.write([note(99)])
+    write(any_store, [note(99)])
     assert seen + [entry.seq for entry in reading] == list(range(1, 12))
     reading = any_store.entries("c")
     next(reading)
@@ -273,8 +276,7 @@ def test_an_id_is_logged_once(any_store):
     make(any_store)
     make(any_store, "d")
     for name in "cd":
-        with any_store.transaction(name) as transaction:
-            transaction.write([note(1)])
+        write(any_store, [note(1)], name=name)
     for again, which in (([note(1)], "t1"), ([note(2), note(1)], "t1"), ([note(3), note(3)], "t3")):
         with pytest.raises(DuplicateEvent) as caught, any_store.transaction("c") as transaction:
             transaction.write(again)
@@ -312,10 +314,8 @@ def test_seats(any_store):
         Seat(2, 0, 3),
         Seat(3, 0, 2, "ann", "l3", 30.0),
     ]
-    with any_store.transaction("c") as transaction:
-        transaction.write([], put=seats)
-    with any_store.transaction("d") as transaction:
-        transaction.write([], put=[Seat(7, 0, 0, "ann", "l1")])
+    write(any_store, [], put=seats)
+    write(any_store, [], put=[Seat(7, 0, 0, "ann", "l1")], name="d")
     with any_store.transaction("c") as transaction:
         assert transaction.seats() == []
         assert transaction.seats(people=["ann"]) == [seats[0], seats[3]]
@@ -360,8 +360,7 @@ def test_a_campaign_without_rows_gets_them_later(any_store):
 
 def test_a_campaign_from_elsewhere_keeps_its_log(any_store):
     make(any_store)
-    with any_store.transaction("c") as transaction:
-        transaction.write([note(i) for i in range(5)])
+    write(any_store, [note(i) for i in range(5)])
     entries = list(any_store.entries("c"))
     any_store.create("d", "", "", b"", lambda n, mark: entries[0], [some_rows(5)], [entries[1:3], entries[3:], []])
     assert list(any_store.lines("d")) == list(any_store.lines("c"))
@@ -398,8 +397,7 @@ def test_a_campaign_is_deleted_with_all_it_has(any_store, monkeypatch):
     monkeypatch.setattr(_campaigns, "CHUNK", 3)
     make(any_store, "c", 10)
     make(any_store, "d")
-    with any_store.transaction("c") as transaction:
-        transaction.write([note(i) for i in range(8)], put=[Seat(i, 0, 0) for i in range(7)])
+    write(any_store, [note(i) for i in range(8)], put=[Seat(i, 0, 0) for i in range(7)])
     any_store.add_media("c", [(str(i), "t", b"") for i in range(5)])
     any_store.keep_snapshot("c", 1, "", b"")
     any_store.delete("c")
@@ -425,8 +423,7 @@ SPECIAL = {
 
 def test_the_log_is_append_only(any_store):
     make(any_store)
-    with any_store.transaction("c") as transaction:
-        transaction.write([note(1)])
+    write(any_store, [note(1)])
     kept = list(any_store.lines("c"))
     for statement in (*GENERAL, *SPECIAL[any_store.dialect]):
         with pytest.raises(any_store._database.conflict), any_store._database.transaction() as session:
@@ -437,8 +434,7 @@ def test_the_log_is_append_only(any_store):
 def test_verify_finds_what_was_changed(any_store):
     make(any_store)
     any_store.grow("c", [some_rows(2, 5)], lambda n, mark: Entry(Grown("g", n, mark)))
-    with any_store.transaction("c") as transaction:
-        transaction.write([note(i) for i in range(4)])
+    write(any_store, [note(i) for i in range(4)])
     good = verify(any_store, "c")
     assert (good.valid, good.entries, good.rows, good.head) == (True, 6, 7, any_store.head("c")[1])
     changes = [
@@ -485,8 +481,7 @@ def test_threads_append_and_a_reader_misses_nothing(any_store):
 
     def write(name):
         for i in range(each):
-            with any_store.transaction("c") as transaction:
-                transaction.write([Entry(StatusChanged(f"{name}-{i}", "paused"), name)], put=[Seat(i, 0, 0, name)])
+            write(any_store, [Entry(StatusChanged(f"{name}-{i}", "paused"), name)], put=[Seat(i, 0, 0, name)])
 
     def read():
         while not done.is_set() or len(seen) < 1 + threads * each:
@@ -509,8 +504,7 @@ def test_one_of_many_threads_with_the_same_event_wins(any_store):
 
     def write(_):
         try:
-            with any_store.transaction("c") as transaction:
-                transaction.write([note(1)])
+            write(any_store, [note(1)])
         except DuplicateEvent:
             return "twice"
         return "in"
@@ -541,9 +535,11 @@ def test_what_a_dead_maker_left_is_taken_away_in_time(any_store, monkeypatch):
     assert database.read("SELECT count(*) FROM campaigns") == [(0,)]
 
 
+lasting = pytest.mark.parametrize("store_url", ["sqlite", "postgresql"], indirect=True)
+
+
+@lasting
 def test_a_store_is_opened_again(store_url):
-    if store_url == "memory:":
-        return
     store = open_store(store_url)
     make(store)
     kept = list(store.lines("c"))
@@ -554,9 +550,8 @@ def test_a_store_is_opened_again(store_url):
     store.close()
 
 
+@lasting
 def test_a_newer_database_is_refused(store_url):
-    if store_url == "memory:":
-        return
     store = open_store(store_url)
     with store._database.transaction() as session:
         session.run("INSERT INTO migrations VALUES (?, 0)", (_schema.version() + 1,))
@@ -565,9 +560,8 @@ def test_a_newer_database_is_refused(store_url):
         open_store(store_url)
 
 
+@lasting
 def test_an_older_database_is_brought_up_to_date(store_url, tmp_path, monkeypatch):
-    if store_url == "memory:":
-        return
     store = open_store(store_url)
     make(store)
     kept = list(store.lines("c"))
@@ -639,8 +633,7 @@ def test_a_server_that_was_away_is_used_again(postgres, postgres_url):
     with pytest.raises(StoreUnavailable), store.transaction("c"):
         pass
     postgres.start()
-    with store.transaction("c") as transaction:
-        transaction.write([note(1)])
+    write(store, [note(1)])
     store.ping()
     with pytest.raises(StoreUnavailable), store.transaction("c") as transaction:
         assert [transaction.write([note(2)]), postgres.stop()]
@@ -656,8 +649,7 @@ def test_connections_that_were_cut_while_idle_are_made_anew(postgres, postgres_u
     postgres.run(cut)
     assert store.campaign("c").rows == 5
     postgres.run(cut)
-    with store.transaction("c") as transaction:
-        transaction.write([note(1)])
+    write(store, [note(1)])
     assert store.head("c")[0] == 2
     store.close()
 
@@ -686,8 +678,7 @@ def test_however_many_write_there_is_a_connection_to_read_by(postgres_url, monke
 def test_a_connection_that_is_cut_between_several_answers_does_no_harm(postgres, postgres_url, how):
     store = open_store(postgres_url)
     make(store)
-    with store.transaction("c") as transaction:
-        transaction.write([note(1)])
+    write(store, [note(1)])
 
     def be_cut(session):
         cut = f"SELECT pg_{how}_backend({session.cursor.connection.info.backend_pid})"

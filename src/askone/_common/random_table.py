@@ -8,18 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import arithmetic
 from askone._common.types import Array
-
-if TYPE_CHECKING:
-    from askone._common import arithmetic
-else:
-    arithmetic = lazy_import("askone._common.arithmetic")
-
 
 # What a draw is for; streams of different purposes never share numbers.
 ASK, FLIP, SKIP, DESIGN, ORDER, TIES, CHOICE, POOL, ROLE, EXAM, KEEP, DRAW, INTERVAL, PERSON = range(14)

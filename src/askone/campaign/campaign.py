@@ -41,7 +41,7 @@ from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.stopping import Stopping
 from askone.campaign.engine.training_set import DueFit
-from askone.campaign.kinds.confidence import Estimate
+from askone.campaign.kinds.estimates import Estimate
 from askone.campaign.output import answer_list, dashboard, people_list
 from askone.campaign.output.answer_list import Which
 from askone.campaign.output.estimation import estimated, estimated_by
@@ -194,8 +194,8 @@ class Campaign:
     def learn(self, go_on: Callable[[], bool] | None = None) -> None:
         """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then.
 
-        With ``go_on`` others are served while a lesson is learnt, however long that takes; who comes while another
-        thread is learning leaves it to that one.
+        With ``go_on`` people are served while a lesson is learnt, however long that takes; if another thread learns
+        already, this returns at once.
         """
         if go_on is None:
             with self._lock:
@@ -406,7 +406,7 @@ class Campaign:
         return self.settings.labels.predicted(self._estimator, X, self.rowless, stretch)
 
     def predictions(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        """For each row its key, what people see of it, the prediction and how sure it is."""
+        """Return, for each row, its key, what people see of it, the prediction and how sure it is."""
         rows = self.store.rows(self.name, list(positions))
         if not rows:
             return []
@@ -460,7 +460,7 @@ class Campaign:
         """Estimate something of the whole table, or of each group of rows that have the same value in a column.
 
         Of numbers the "mean", the "median" or a "share above 30"; of classes and orders the "accuracy".  Right whatever
-        the model is worth: see ``kinds.confidence``.
+        the model is worth: see ``kinds.estimates``.
         """
         return estimated(self, what) if by is None else estimated_by(self, what, by)
 
@@ -515,23 +515,4 @@ class Campaign:
     def flags(self) -> list[dict[str, Any]]:
         """Return what people found wrong."""
         with self._lock:
-            asked = [int(entry.event.asked.removeprefix("ask-")) for entry in self.projection.flags]  # type: ignore[union-attr]
-            found = [
-                (entry, self.projection.asked[number])
-                for entry, number in zip(self.projection.flags, asked, strict=True)
-            ]
-        keys = {row.position: row.key for row in self.store.rows(self.name, [a.position for _, a in found])}
-        return [
-            {
-                "id": entry.id,
-                "resolved": entry.id in self.projection.resolved,
-                "number": asking.number,
-                "position": asking.position,
-                "key": keys.get(asking.position, ""),
-                "sentence": str(asking.question),
-                "reason": entry.event.reason,  # type: ignore[union-attr]  # flags alone are kept there
-                "who": entry.who,
-                "at": entry.at,
-            }
-            for entry, asking in found
-        ]
+            return answer_list.flags(self)

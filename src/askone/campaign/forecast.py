@@ -107,7 +107,7 @@ def forecast(
     """Rehearse a campaign of so many answers, of which a share ``flip`` is wrong; see the module.
 
     Instead of ``flip``, ``people`` may say who answers (see ``askone.people``); each question goes to ``ask.overlap``
-    of them by lot.
+    of them, drawn at random.
     """
     as_choice(truth, "truth", ("synthetic",))
     as_count(answers, "answers", 1)
@@ -187,7 +187,7 @@ def _main_directions(rows: Array) -> Array:
 
 
 def _wrong_together(flip: float, people: int) -> float:
-    """Return how often the majority of some people is wrong; a tie is broken by lot."""
+    """Return how often the majority of some people is wrong; a tie is broken at random."""
     terms = [math.comb(people, k) * flip**k * (1 - flip) ** (people - k) for k in range(people + 1)]
     return sum(term * (1.0 if 2 * k > people else 0.5 if 2 * k == people else 0.0) for k, term in enumerate(terms))
 

@@ -167,7 +167,7 @@ def _consent(epsilon: float, ledger: Mapping[str, Any] | None) -> str:
     """Return what somebody should know whose answers are private."""
     pi, spent, budget = flip_probability(epsilon), ledger["spent"] if ledger else 0.0, ledger and ledger["budget"]
     said = (
-        f"Answers are private: each is turned into its contrary by lot in {pi:.0%} of cases before it is recorded "
+        f"Answers are private: each is turned into its opposite at random, in {pi:.0%} of cases, before it is recorded "
         f"(epsilon = {epsilon:g}); to skip is to toss a coin.  That you answered, and when, is recorded."
     )
     return said if budget is None else f"{said}  You have spent {spent:g} of {budget:g}."

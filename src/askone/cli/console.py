@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -10,6 +9,8 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+
+from askone.labels.wording import rounded_text
 
 _WIDEST = 10_000
 
@@ -31,9 +32,9 @@ def show(console: Console, table: Table) -> None:
 
 
 def progress(console: Console, transient: bool = True) -> Progress:
-    """Return how far something is, and how long it still takes."""
+    """Return how far something is, and how long it still takes; a file or a pipe gets nothing of it."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console, transient=transient)
+    return Progress(*columns, console=console, transient=transient, disable=not console.is_terminal)
 
 
 @contextmanager
@@ -59,11 +60,4 @@ def number(value: float, share: bool = False) -> str:
     >>> number(155_812.0), number(37.0), number(-0.012345), number(0.0), number(0.8349, share=True)
     ('156,000', '37', '-0.0123', '0', '83.5 %')
     """
-    if share:
-        return f"{number(100 * value)} %"
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
-    rounded = round(value, 2 - math.floor(math.log10(abs(value))))
-    text = f"{rounded:,.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{rounded_text(100 * value)} %" if share else rounded_text(value)

@@ -11,6 +11,7 @@ from rich.text import Text
 from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import say, show
 from askone.cli.files import known_store
+from askone.labels.wording import rounded_text
 
 _COLUMNS = (
     "estimate",
@@ -39,7 +40,8 @@ def run_estimate(chosen: argparse.Namespace, console: Console) -> int:
         shown.add_column(column, justify="right")
     for name, one in found.items():
         spans = (_span(one.low, one.high), _span(one.always_low, one.always_high))
-        numbers = (_number(one.value), *spans, _number(one.model), one.bits, one.rows, _number(one.labels, ".0f"))
+        labels = "–" if one.labels is None else f"{one.labels:,.0f}"
+        numbers = (_number(one.value), *spans, _number(one.model), one.bits, one.rows, labels)
         shown.add_row(Text(name), *map(str, numbers))
     show(console, shown)
     if all(one.low is None for one in found.values()):
@@ -47,8 +49,8 @@ def run_estimate(chosen: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _number(value: float | None, form: str = ".4g") -> str:
-    return "–" if value is None else format(value, form)
+def _number(value: float | None) -> str:
+    return "–" if value is None else rounded_text(value, 4)
 
 
 def _span(low: float | None, high: float | None) -> str:

@@ -51,6 +51,9 @@ _KEEPING = ("strategies", "reproduce")  # commands that write as they go
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
     chosen = parser().parse_args(arguments)
+    if chosen.command is None:
+        parser().print_help()
+        return 2
     try:
         if chosen.command in CAMPAIGNS:
             return run_campaigns(chosen)
@@ -71,14 +74,14 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = argparse.ArgumentParser(prog="askone", description="Learn by asking one yes/no question per example.")
     parser.add_argument("--version", action="version", version=f"askone {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    add_commands(commands)
     table = commands.add_parser("strategies", help="compare every strategy for classes and write the table")
     table.add_argument("--data", default="pendigits", help=f"one of {', '.join(SOURCES)} (default: pendigits)")
     table.add_argument("--directory", default=None, help="where its files lie (default: ASKONE_DATA, or a download)")
     table.add_argument("--repeats", type=int, default=3, help="runs to average over (default: 3)")
     table.add_argument("--questions", type=int, default=None, help="questions in one run (default: one per row)")
     table.add_argument("--out", default=".", help="directory for strategies.md and strategies.csv (default: here)")
-    add_commands(commands)
     _add_reproduce(commands.add_parser("reproduce", help="make the paper's figures and claims again, with a report"))
     return parser
 

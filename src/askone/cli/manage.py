@@ -19,11 +19,10 @@ from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import counted, number, say, show
 from askone.cli.files import known_store
 from askone.errors import AskoneError, InvalidArgument
-from askone.server.security.tokens import digest, new_id, new_secret
+from askone.server.security.tokens import INVITATIONS, issue_invitation, new_id
 from askone.store.notices import Status
 from askone.store.store import Store
 
-_INVITATIONS = 500  # of a campaign, as on a server
 _HOUR = 3600.0
 
 
@@ -79,11 +78,11 @@ def run_invite(chosen: argparse.Namespace, _: Console) -> int:
         raise InvalidArgument("--url", "an address that begins with http:// or https://", chosen.url)
     with known_store(chosen.store) as store:
         store.campaign(chosen.name)
-        if len(store.accounts.invitations(chosen.name)) >= _INVITATIONS:
-            raise InvalidArgument("name", f"that of a campaign with fewer than {_INVITATIONS} invitations", chosen.name)
-        secret, ends = new_secret(), time.time() + _HOUR * hours
-        store.accounts.add_invitation(new_id("i"), digest(secret), chosen.name, ends, uses, chosen.title)
-    print(f"{chosen.url.rstrip('/')}/join#{secret}")
+        ends = time.time() + _HOUR * hours
+        made = issue_invitation(store.accounts, chosen.name, ends, uses, chosen.title)
+    if made is None:
+        raise InvalidArgument("name", f"that of a campaign with fewer than {INVITATIONS} invitations", chosen.name)
+    print(f"{chosen.url.rstrip('/')}/join#{made[1]}")
     until = datetime.fromtimestamp(ends).strftime("%d %B %Y, %H:%M")
     print(
         f"For up to {counted(uses, 'person', 'people')}, until {until}; askone serve must run there.", file=sys.stderr

@@ -19,7 +19,6 @@ def add_commands(commands: _Parsers) -> None:
     demo.add_argument("--headless", action="store_true", help="no server: a simulated campaign in this terminal")
     demo.add_argument("--answers", type=int, help="of each simulated person at most; headless: in all")
     demo.add_argument("--seconds-per-answer", type=float, default=1.5, help="of a simulated person (default: 1.5)")
-    commands.add_parser("compile", help="compile what learns, ahead of the first question (askone serve does it too)")
     _add_new(_with_store(commands, "new", "make a campaign from a table or a TOML file"))
     _add_serve(_with_store(commands, "serve", "serve campaigns to browsers"))
     simulate = commands.add_parser("simulate", help="forecast what a campaign will cost and how well it will learn")
@@ -70,6 +69,7 @@ def add_commands(commands: _Parsers) -> None:
     restore.add_argument("--key", metavar="KEYFILE", help="refuse it unless it was signed with the key in this file")
     users = commands.add_parser("users", help="add, list, remove and prune users, let them join, make tokens")
     _add_actions(users.add_subparsers(dest="action", required=True))
+    commands.add_parser("compile", help="compile what learns, ahead of the first question (askone serve does it too)")
 
 
 def _with_store(commands: _Parsers, name: str, about: str) -> argparse.ArgumentParser:

@@ -131,7 +131,7 @@ def _words(campaign: campaigns.Campaign) -> Iterator[str]:
     most = min(told["budget"] or math.inf, told["progress_rows"]["rows"] * campaign.settings.ask.people or math.inf)
     foretold = [] if found["forecast"] is None else found["forecast"]["points"]
     ahead = [point for point in foretold if told["answers"] < point[0] <= most]
-    # What is foretold follows all of the curve: where few questions measure, it may be above the error now.
+    # The forecast follows all of the curve: where few questions measure, it may be above the error now.
     if ahead and (curve["latest"] is None or _is_no_worse(campaign, ahead[-1][2], curve["latest"]["value"])):
         count, _, value, _ = ahead[-1]
         yield f"If it goes on like this: {_error(campaign, value)} after {count:,} answers."

@@ -283,7 +283,7 @@ class Client:
         self._json("PATCH", self._path(), {"status": status})
 
     def set_budget(self, budget: int | None) -> None:
-        """How many questions may be asked in all; None: any number."""
+        """Set how many questions may be asked in all; None: any number."""
         self._json("PATCH", self._path(), {"budget": budget})
 
     def rule(self, number: int, answer: bool | None) -> None:

@@ -7,17 +7,12 @@ import inspect
 import sys
 from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import sparse
 from askone.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from scipy import sparse
-else:
-    sparse = lazy_import("scipy.sparse")
 
 # Where an object lies in memory, and by which version it was made: nothing of what it does.
 _PASSING: Final = ("_stop_words_id", "_sklearn_version")

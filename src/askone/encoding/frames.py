@@ -92,7 +92,7 @@ def _text(cell: Any) -> str:
 
 
 def columns_of(cells: Mapping[str, Any]) -> list[Column]:
-    """Return what the columns are, as a campaign would tell from their cells."""
+    """Return the kind of each column, found from its cells as a campaign finds it."""
     return [Column(name, _kind(one)) for name, one in cells.items()]
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from askone.learners.base import Learner
 from askone.questions.registry import question_from_json
-from askone.session.stream import Budget, Stream
+from askone.session.budget import Budget
+from askone.session.stream import Stream
 
 
 def to_record(stream: Stream) -> dict[str, Any]:

@@ -34,10 +34,11 @@ from askone.learners.person import Person
 from askone.people import People, SimulatedCrowd, as_crowd
 from askone.questions.base import Question
 from askone.session import replay, row_selection
+from askone.session.budget import Budget, as_budget
 from askone.session.log import Event, Fits, Kept, require_whole
 from askone.session.oracle import Oracle
 from askone.session.simulation import from_pool, in_order, resampled, simulate
-from askone.session.stream import Budget, Stream, as_budget
+from askone.session.stream import Stream
 
 _PASSES = 8
 

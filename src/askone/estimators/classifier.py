@@ -25,10 +25,9 @@ from askone.labels.losses import Loss
 from askone.learners.abilities import Forecasts, HasProbabilities, able, probabilities
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
-from askone.questions.subset import Subset
 from askone.session import bags, row_selection
+from askone.session.budget import Budget
 from askone.session.oracle import Oracle
-from askone.session.stream import Budget
 
 _READABLE, _MANY = 3, 20  # as many classes as a person takes in at a glance; of up to 20, larger sets teach no more
 # Of more, three say little before a class is met: a quarter of them, if that is not too long a list.
@@ -198,17 +197,13 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
                 )
             names = row_selection.as_keys(keys, len(rows))
             free = row_selection.free(stream, names, rows)
-            if stream.answered < bags.EARLY * space.size:
-                return None
-            chances = probabilities(stream.learner, stream.state, rows[free]) if len(free) else None
-            found = None if chances is None else bags.best_of_class(chances, pace or bags.Pace(), most)
+            found = bags.best_question(stream.learner, stream.state, rows[free], pace or bags.Pace(), most)
             if found is None:
                 return None
-            (places, _), place = found
+            (places, _), asked = found
             chosen = tuple(int(free[one]) for one in places)
             if stream.budget is not None:
                 stream.budget.require(len(chosen))
-            asked = Subset((space.names[place],), wording=space.wording, learnt=stream.answered)
             questions = tuple(stream.put(rows[one], asked, names[one]) for one in chosen)
             return bags.AskedBag(questions, chosen, bags.Bag.of(len(chosen)))
 

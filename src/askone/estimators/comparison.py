@@ -166,7 +166,7 @@ def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any], *, 
     The questions were asked where one model was unsure, so all losses are near 1 bit; their differences count.
 
     If one does not forecast, as ``SGD``: the risk of all, by the log's exam bits, which were drawn with a known density
-    (``examine``, pairs by lot, single classes by lot).  Their scores are unbiased for the ``loss`` of numbers (default
+    (``examine``, random pairs, random single classes).  Their scores are unbiased for the ``loss`` of numbers (default
     the absolute one, in the labels' units; labels beyond the declared range count as on its edge), for the share of
     errors of classes and for that of wrong pairs of orders.  An estimator or stream that has learnt is judged as it is;
     the others learn from the log as it goes, and are judged before they learn.

@@ -7,22 +7,17 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import sparse
 from askone._common.types import Array
 from askone._common.validate import dimensions
 from askone.encoding import frames
 from askone.encoding.encoder import Encoder
 from askone.errors import InvalidArgument
 from askone.features.layout import RowLayout
-
-if TYPE_CHECKING:
-    from scipy import sparse
-else:
-    sparse = lazy_import("scipy.sparse")
 
 _FEW: Final = 256  # columns up to which a sparse matrix is taken as a dense one
 _PAIRS: Final = 512

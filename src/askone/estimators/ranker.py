@@ -25,8 +25,9 @@ from askone.learners.base import Learner
 from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.models.base import Model
 from askone.questions.comparison import BestOf, Prefer
+from askone.session.budget import Budget
 from askone.session.oracle import Oracle
-from askone.session.stream import Budget, Stream
+from askone.session.stream import Stream
 
 _NOWHERE = np.zeros(1)  # the row of whoever has none
 _DRAWS = 400  # of the scores, by which ranks are known
@@ -69,7 +70,7 @@ class OneBitRanker(OneBitEstimator):
         What is ranked: at least two.
     learner : a name, or an object with arguments of its own
         "thurstone", ``Thurstone()``: Gaussian utilities of the items, asking the pair that should tell most of them,
-        with nothing to tune.  "sgd", ``SGD()``: stochastic gradients from pairs by lot.  "rls",
+        with nothing to tune.  "sgd", ``SGD()``: stochastic gradients from random pairs.  "rls",
         ``RecursiveLeastSquares()``: scores by unbiased pseudo-labels.  "auto" is "thurstone".
     flip : float
         For "thurstone": the probability that an answer is the wrong one, where that is known.
@@ -130,7 +131,7 @@ class OneBitRanker(OneBitEstimator):
             return super().ask_from(self._given(X), keys)
 
     def ask_best(self, x: ArrayLike | None = None, k: int = 3, key: Any = None) -> BestOf:
-        """Ask which of k items, drawn and listed by lot, is liked best.  Tell the name of one."""
+        """Ask which of k items, drawn and listed at random, is liked best.  Tell the name of one."""
         with self._all_or_nothing():
             given = self._given(x, live=True)
             stream = self._running(given)

@@ -26,8 +26,8 @@ from askone.learners import abilities
 from askone.learners.base import Learner
 from askone.learners.kalman.regressor import tell_apart
 from askone.learners.models.base import Model
+from askone.session.budget import Budget
 from askone.session.oracle import Oracle
-from askone.session.stream import Budget
 
 
 @final

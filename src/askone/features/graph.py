@@ -15,13 +15,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
 from askone._common import random_table
 from askone._common.compiled import paired_dots, product
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import linalg, neighbors, sparse
 from askone._common.types import Array
 from askone._common.validate import as_rows
 from askone.errors import InvalidArgument
@@ -30,17 +30,8 @@ from askone.features.kernels import Points
 from askone.features.maps import FeatureMap, ScaledMap
 from askone.features.scaling import Scaler
 
-if TYPE_CHECKING:
-    from scipy import sparse
-    from scipy.sparse import linalg
-    from sklearn import neighbors
-else:
-    sparse = lazy_import("scipy.sparse")
-    linalg = lazy_import("scipy.sparse.linalg")
-    neighbors = lazy_import("sklearn.neighbors")
-
 FEWEST, NODES = 60, 4000
-"""Of fewer different rows there is no graph; of more, so many by lot are its nodes."""
+"""Of fewer different rows there is no graph; of more, so many, drawn at random, are its nodes."""
 _NEIGHBOURS, _VECTORS, _BEND = 10, 200, 20
 _SHARE = 0.9  # of the features' length is the graph's
 _TINY = 1e-12
@@ -146,7 +137,7 @@ def _smoothest(weights: Array, places: Array) -> Array:
 
 
 def _some(rows: Array, most: int, seed: int) -> Array:
-    """Return rows as they are, or so many by lot, in their order."""
+    """Return rows as they are, or so many drawn at random, in their order."""
     if len(rows) <= most:
         return rows
     order = np.argsort(random_table.uniforms(seed, 2, 1, len(rows), random_table.DESIGN)[0], kind="stable")

@@ -12,24 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common import random_table
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import compiled, decomposition
 from askone._common.types import Array
 from askone._common.validate import as_count, as_hidden, as_text
 from askone.errors import InvalidArgument
 from askone.labels.base import Discrete, Name, as_names, check_template, place_of
 from askone.labels.wording import USUAL
-
-if TYPE_CHECKING:
-    from askone._common import compiled, decomposition
-else:
-    compiled = lazy_import("askone._common.compiled")
-    decomposition = lazy_import("askone._common.decomposition")
 
 Sets = Mapping[str, Sequence[Name]] | Sequence[Sequence[Name]] | Sequence[tuple[str, Sequence[Name]]]
 

@@ -15,19 +15,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import optimize, sparse
 from askone._common.types import Array
-
-if TYPE_CHECKING:
-    from scipy import optimize, sparse
-else:
-    optimize = lazy_import("scipy.optimize")
-    sparse = lazy_import("scipy.sparse")
-
 
 MOST_BY_SUBSETS = 13
 MOST_BY_PROGRAM = 20  # a tenth of a second at worst; at 30 it can be many seconds
@@ -125,7 +118,7 @@ def _subsets(m: int) -> tuple[Array, list[tuple[Array, Array, Array]]]:
 
 
 def by_program(W: Array) -> Ordered:
-    """By integer programming: x_ij = 1{i above j}, and 0 <= x_ij + x_jk - x_ik <= 1 for i < j < k.
+    """Return the order by integer programming: x_ij = 1{i above j}, and 0 <= x_ij + x_jk - x_ik <= 1 for i < j < k.
 
     Branch and bound stops after some nodes; then the better of its order and that of the insertions
     stands, with the bound it has proved.
@@ -165,7 +158,7 @@ def _triangles(m: int) -> sparse.csr_array:
 
 
 def by_insertion(W: Array) -> Ordered:
-    """From the order of row sums, move single items while that earns more; bounded by sum |W|.
+    """Return the order of row sums after moving single items while that earns more; its bound is sum |W|.
 
     >>> by_insertion(np.array([[0.0, 1.0], [-1.0, 0.0]]))
     Ordered(order=[0, 1], value=1.0, bound=1.0)

@@ -10,22 +10,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import arithmetic, compiled, special
 from askone._common.types import Array
 from askone._common.validate import as_count, as_number
-
-if TYPE_CHECKING:
-    from scipy import special
-
-    from askone._common import arithmetic, compiled
-else:
-    arithmetic = lazy_import("askone._common.arithmetic")
-    compiled = lazy_import("askone._common.compiled")
-    special = lazy_import("scipy.special")
 
 MEDIAN, SQUARED, QUANTILE, HUBER, LOGCOSH = range(5)
 """How compiled loops know a loss."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import string
 from dataclasses import dataclass
 from functools import lru_cache
@@ -148,3 +149,18 @@ def number_text(value: float) -> str:
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return repr(value)
+
+
+def rounded_text(value: float, digits: int = 3) -> str:
+    """Return a number as people write it, with so many digits that count.
+
+    >>> rounded_text(155_812.0), rounded_text(155_812.0, 4), rounded_text(37.0)
+    ('156,000', '155,800', '37')
+    >>> rounded_text(-0.012345), rounded_text(0.0), rounded_text(1.5e-9)
+    ('-0.0123', '0', '1.5e-09')
+    """
+    if not math.isfinite(value) or abs(value) < 1e-6:
+        return f"{value:.{digits}g}"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    text = f"{round(value, places):,.{max(0, places)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

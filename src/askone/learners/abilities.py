@@ -101,7 +101,7 @@ class HasProbabilities(Learner[S]):
 
 
 class Forecasts(Learner[S]):
-    """Has a likelihood: it learns from any question of its family, and foretells the answer."""
+    """Has a likelihood: it learns from any question of its family, and forecasts the answer."""
 
     @abstractmethod
     def chance(self, state: S, x: ArrayLike, question: Question) -> float:
@@ -146,7 +146,7 @@ class Hindsight(Forecasts[S]):
 
 
 class TakesRanges(Forecasts[S]):
-    """Has a likelihood of ``Between``, too: it learns from a question with two ends, and foretells its answer."""
+    """Has a likelihood of ``Between``, too: it learns from a question with two ends, and forecasts its answer."""
 
 
 # -- what is fitted now and then -----------------------------------------------------------------------

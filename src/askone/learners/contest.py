@@ -49,11 +49,10 @@ from askone.learners.abilities import (
     stream_while,
 )
 from askone.learners.base import as_uniform, marked, unmarked
-from askone.learners.scores import Scores
+from askone.learners.scores import Scores, slipped
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
-_LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 _BLOCK = 64  # rows that members look at together
 _FADED = 0.25  # of what forecasts counted for before all was learnt anew
 
@@ -233,7 +232,7 @@ class Contest(
         losses, total = np.zeros(len(state.parts)), 0.0
         for i, weight in zip(alive, state.scores.shares(alive), strict=True):
             said, parts[i] = learn(i, parts[i])
-            losses[i] = -log((1.0 - _LAPSE) * said + 0.5 * _LAPSE)
+            losses[i] = -log(slipped(said))
             total += weight * said
         state = ContestState(tuple(parts), state.scores.after(losses, self.count(state)))
         return total, self._thinned(state) if self._due(self.count(state)) else state

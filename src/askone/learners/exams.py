@@ -87,7 +87,7 @@ def _about_number(space: Real, z: Array, uniform: Array, wide: float, learnt: in
 
 
 def inside(z: Array, u: Array) -> list[float]:
-    """Return <z, u> of unit predictions, kept within the declared range: what is judged."""
+    """Return <z, u> of unit predictions z, clipped to the declared range first."""
     return [sum(min(max(a, -1.0), 1.0) * b for a, b in zip(one, u, strict=True)) for one in z.tolist()]
 
 

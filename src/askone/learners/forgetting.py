@@ -41,10 +41,10 @@ from askone.errors import InvalidArgument
 from askone.learners import abilities
 from askone.learners.base import marked, unmarked
 from askone.learners.row_shift import RowMoments
+from askone.learners.scores import slipped
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
-_LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 _SOON = 64  # answers before a duel ends: by then one sees whether the rows are others
 _SHORT, _LONG = 256, 1024  # how long a duel may last
 
@@ -176,7 +176,6 @@ class Forgetting(
     def learnt_and_said(
         self, state: ForgettingState, x: ArrayLike, question: Question, answer: Answer
     ) -> tuple[float, ForgettingState]:
-        """See ``Forecasts.learnt_and_said``."""
         return self._learnt(state, x, question, answer, self.learner.learnt_and_said, (1.0, 0.0))
 
     def opened(self, state: ForgettingState) -> ForgettingState:
@@ -207,7 +206,7 @@ class Forgetting(
             surprise = _doubt(state.surprise, among[0] * said + among[1])
             return said, self._doubted(replace(state, rows=(before.met(row), during)), surprise)
         rival, young = learn(state.young, x, question, answer)
-        odds = max(1.0, state.odds * _slipped(rival) / _slipped(said))
+        odds = max(1.0, state.odds * slipped(rival) / slipped(said))
         return said, self._decided(replace(state, young=young, odds=odds, rows=(before, during.met(row))))
 
     def stream(self, state: ForgettingState, X: Array, task: StreamTask) -> ForgettingState:
@@ -282,9 +281,5 @@ class _Watch:
 def _doubt(surprise: tuple[float, float], said: float) -> tuple[float, float]:
     """Return the doubters' likelihood ratios after an answer."""
     blank, half = surprise
-    ratio = 0.5 / _slipped(said)
+    ratio = 0.5 / slipped(said)
     return max(1.0, blank * ratio), max(1.0, half * (0.5 + 0.5 * ratio))
-
-
-def _slipped(chance: float) -> float:
-    return (1.0 - _LAPSE) * chance + 0.5 * _LAPSE

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -21,6 +21,16 @@ from askone._common.types import Array
 
 _MEMORY, _LEAST = 0.5, 50.0  # of all answers: forecasts older than these count little, as forecasters improve
 _TINY, _FAR = 1e-12, 50.0
+_LAPSE = 0.01
+
+
+def slipped(chance: Any) -> Any:
+    """Return chances of an answer that may be a slip, too: no forecast is ever quite wrong.
+
+    >>> slipped(0.0), slipped(1.0)
+    (0.005, 0.995)
+    """
+    return (1.0 - _LAPSE) * chance + 0.5 * _LAPSE
 
 
 @final

@@ -1,4 +1,4 @@
-"""Which law a curve follows: power, exp(-c sqrt T) or exp(-c T), by how well each foretells the curve's end."""
+"""Which law a curve follows: power, exp(-c sqrt T) or exp(-c T), by how well each forecasts the curve's end."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from askone._common.types import Array
 POWER, ROOT, EXPONENTIAL = "T^(-a)", "exp(-c sqrt T)", "exp(-c T)"
 LAWS: dict[str, Callable[[Array], Array]] = {POWER: np.log, ROOT: np.sqrt, EXPONENTIAL: np.asarray}
 _RESAMPLED = 300
-_FITTED = 0.6  # of the points; the rest is foretold
+_FITTED = 0.6  # of the points; the rest is forecast
 
 
 @final
 @dataclass(frozen=True)
 class Rate:
-    """The law that foretells best, the mean errors of log risk of all, and how often each wins over resampled trials.
+    """The law that forecasts best, the mean errors of log risk of all, and how often each wins over resampled trials.
 
-    ``exponent`` is the a (or c) of each law, fitted to all points; ``span`` the questions fitted and foretold.
+    ``exponent`` is the a (or c) of each law, fitted to all points; ``span`` the questions fitted and forecast.
     """
 
     best: str

@@ -104,7 +104,7 @@ def provenance(run: Run, quick: bool, spent: float) -> dict[str, Any]:
 
 
 def parameters(jobs: Sequence[Job]) -> dict[str, dict[str, list[Any]]]:
-    """For each function of the jobs, the different values of each argument but the seeds.
+    """Return, for each function of the jobs, the different values of each argument but the seeds.
 
     >>> parameters([Job(print, {"m": 1, "seed": 3}), Job(print, {"m": 2, "seed": 3})])
     {'print': {'m': [1, 2]}}

@@ -51,7 +51,7 @@ class Setting:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Stream:
+class RealStream:
     """Rows to ask about in order, rows to measure with, rows kept apart for tuning, the declared range."""
 
     X: Array
@@ -72,7 +72,7 @@ GRID = tuple(float(f"{10.0**e:.3g}") for e in np.arange(-3, 3.1, 0.5))
 
 
 @lru_cache(maxsize=1)
-def stream_of(data: str, rows: int) -> Stream:
+def stream_of(data: str, rows: int) -> RealStream:
     """Return the first rows of a data set in file order; the last of its training rows are for tuning."""
     loaded = datasets.load(data)
     held = _TUNING[data]
@@ -80,7 +80,7 @@ def stream_of(data: str, rows: int) -> Stream:
     tuning = slice(len(loaded.X) - held, len(loaded.X) - held + min(held, rows))
     chosen = np.argsort(random_table.uniforms(0, 0, 1, len(loaded.X_test), random_table.DESIGN)[0], kind="stable")
     tested = np.sort(chosen[: _TESTED[data]])
-    return Stream(loaded.X, loaded.y, loaded.X_test[tested], loaded.y_test[tested], tuning, *RANGES[data])
+    return RealStream(loaded.X, loaded.y, loaded.X_test[tested], loaded.y_test[tested], tuning, *RANGES[data])
 
 
 def stream_trial(data: str, rows: int, seed: int, at: list[int], setting: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def stream_trial(data: str, rows: int, seed: int, at: list[int], setting: dict[s
     return {"at": [t for t in at if t < last] + [last], "errors": errors, "gamma": gamma}
 
 
-def tuned(stream: Stream, how: Setting, seed: int) -> float:
+def tuned(stream: RealStream, how: Setting, seed: int) -> float:
     """Return the gamma_0 of ``GRID`` with the least error: every third tuning row measures, the others are asked."""
     numbers = np.arange(stream.tuning.start, stream.tuning.stop)
     asked, held = numbers[numbers % 3 > 0], numbers[numbers % 3 == 0]
@@ -112,7 +112,7 @@ def tuned(stream: Stream, how: Setting, seed: int) -> float:
 
 
 def _errors(
-    stream: Stream, part: Array, how: Setting, gamma: float, seed: int, at: list[int], measured: tuple[Array, Array]
+    stream: RealStream, part: Array, how: Setting, gamma: float, seed: int, at: list[int], measured: tuple[Array, Array]
 ) -> list[float]:
     X, y = stream.X[part], stream.y[part]
     learner, state = _prepared(stream, how, gamma, seed)
@@ -131,7 +131,7 @@ def _errors(
     return [value for _, value in outcome.curve]
 
 
-def _prepared(stream: Stream, how: Setting, gamma: float, seed: int) -> tuple[SGDLearner, SGDState]:
+def _prepared(stream: RealStream, how: Setting, gamma: float, seed: int) -> tuple[SGDLearner, SGDState]:
     features, leaking = _features(stream, how.bandwidth, how.whiten, seed), how.leak != NO_LEAK
     # Mean plus and minus one standard deviation of all labels: nobody should know them.
     mean, deviation = stream.y.mean(), stream.y.std()
@@ -144,12 +144,12 @@ def _prepared(stream: Stream, how: Setting, gamma: float, seed: int) -> tuple[SG
 
 
 @lru_cache(maxsize=4)
-def _features(stream: Stream, bandwidth: float, whiten: bool, seed: int) -> Nystroem:
+def _features(stream: RealStream, bandwidth: float, whiten: bool, seed: int) -> Nystroem:
     """Return representers among the training rows, which bear no label here."""
     return Nystroem.from_rows(stream.X, REPRESENTERS, "gaussian", bandwidth, whiten=whiten, seed=seed)
 
 
-def _near_labels(learner: SGDLearner, state: SGDState, features: Nystroem, stream: Stream, seed: int) -> SGDState:
+def _near_labels(learner: SGDLearner, state: SGDState, features: Nystroem, stream: RealStream, seed: int) -> SGDState:
     """Return the script's start: kernel ridge on the labels of the representers, plus some noise."""
     Z = features.representers
     gram = features.kernel.matrix(Z, Z) + RIDGE * len(Z) * np.eye(len(Z))
@@ -161,7 +161,7 @@ def _near_labels(learner: SGDLearner, state: SGDState, features: Nystroem, strea
     return learner.from_arrays({**arrays, "arrays": accumulators})
 
 
-def _labels_of(Z: Array, features: Nystroem, stream: Stream) -> Array:
+def _labels_of(Z: Array, features: Nystroem, stream: RealStream) -> Array:
     rows = features.scaler(stream.X)
     candidates = (np.flatnonzero(rows[:, 0] == z[0]) for z in Z)
     return np.array([stream.y[c[(rows[c] == z).all(axis=1)][0]] for c, z in zip(candidates, Z, strict=True)])

@@ -159,7 +159,7 @@ def as_markdown(outcomes: list[Outcome], title: str) -> str:
 
 
 def as_csv(outcomes: list[Outcome]) -> str:
-    """Return every single run, for programs."""
+    """Return all runs as CSV, one in each line."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["strategy", "asks", "repeat", "questions", "test_error"])

@@ -73,7 +73,6 @@ class Between(YesNo):
 
     @classmethod
     def from_json(cls, record: Record) -> Between:
-        """See ``question_from_json``."""
         wording = shared_wording(tuple(record["names"]), record["unit"], record["wording"])
         low, high, density, number = (record[name] for name in ("low", "high", "density", "number"))
         return cls(low, high, density, number, wording, record["learnt"])

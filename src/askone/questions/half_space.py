@@ -5,22 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import compiled
+from askone._common.types import Record
 from askone._common.validate import as_flag, as_label, as_labels, as_number
 from askone.errors import Diverged, InvalidAnswer, InvalidArgument
 from askone.labels.number import Real
 from askone.labels.wording import YES_NO, Wording, shared_wording
-
-if TYPE_CHECKING:
-    from askone._common import compiled
-else:
-    compiled = lazy_import("askone._common.compiled")
-from askone._common.types import Record
 from askone.questions.base import FORMAT, HONEST, ErrorRates, YesNo, yes_or_no
 
 _UNIT_TOLERANCE = 1e-6

@@ -339,7 +339,7 @@ class ImportResponse(ResponseModel):
 
 @final
 class EstimateResponse(ResponseModel):
-    """An estimate of a group of rows (the empty group: of all); see ``askone.campaign.kinds.confidence``."""
+    """An estimate of a group of rows (the empty group: of all); see ``askone.campaign.kinds.estimates``."""
 
     group: str
     value: float | None

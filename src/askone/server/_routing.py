@@ -192,5 +192,5 @@ def error_response(error: BaseException) -> Response:
 
 
 async def handle_error(_: Request, error: Exception) -> Response:
-    """For the framework: exceptions that come by way of it."""
+    """Return the response to an exception; called by the framework."""
     return error_response(error)

@@ -1,3 +1,4 @@
+from .budget import Budget as Budget
 from .log import Event as Event
 from .log import read_fits as read_fits
 from .log import read_log as read_log
@@ -7,5 +8,4 @@ from .replay import RefitWarning as RefitWarning
 from .replay import fold as fold
 from .replay import teach as teach
 from .simulation import simulate as simulate
-from .stream import Budget as Budget
 from .stream import Stream as Stream

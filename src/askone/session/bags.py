@@ -21,14 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from askone._common.types import Array
 from askone._common.validate import as_count
 from askone.errors import AlreadyAnswered
+from askone.labels.classes import FiniteSpace
+from askone.learners.abilities import probabilities
+from askone.learners.base import Learner
 from askone.questions.base import Question, yes_or_no
+from askone.questions.subset import Subset
 
 LARGEST = 9
 """Rows of a bag at most: more are not seen at a glance."""
@@ -169,6 +173,24 @@ def best_of_class(chances: Array, pace: Pace, most: int = LARGEST) -> tuple[Chos
     return found
 
 
+def best_question(
+    learner: Learner[Any], state: Any, X: Array, pace: Pace, most: int = LARGEST
+) -> tuple[ChosenBag, Subset] | None:
+    """Return the bag of these rows to ask about, and the question about each; None: one row tells more.
+
+    There is none early, nor where attributes or sets of classes alone are asked about.
+    """
+    space, learnt = learner.space, learner.count(state)
+    if not isinstance(space, FiniteSpace) or space.attributes or space.sets or learnt < EARLY * space.size:
+        return None
+    chances = probabilities(learner, state, X) if len(X) else None
+    found = None if chances is None else best_of_class(chances, pace, most)
+    if found is None:
+        return None
+    bag, place = found
+    return bag, Subset((space.names[place],), wording=space.wording, learnt=learnt)
+
+
 @final
 @dataclass(frozen=True)
 class Bag:
@@ -251,7 +273,7 @@ class AskedBag:
         return self.bag.answers
 
     def told(self, answer: object) -> AskedBag:
-        """Return the bag after an answer to whether it is so for all rows that are asked about."""
+        """Return the bag after the answer about all rows that it asks about now."""
         if not self.bag.asked:
             raise AlreadyAnswered("all rows of this bag are known")
         return replace(self, bag=self.bag.told(answer))

@@ -97,7 +97,7 @@ class Choice:
     """The choice of a row: by which rule, from how many free rows, of which so many were looked at.
 
     ``worth`` is what its answer was expected to be worth (see ``Forecasts.worth``); with the probability ``share`` a
-    row by lot, each as likely as any other, was asked about instead (rule "random").
+    random row, each as likely as any other, was asked about instead (rule "random").
     """
 
     rule: str

@@ -109,7 +109,6 @@ class Candidates:
 
     @cached_property
     def worth(self) -> Array:
-        """See ``Forecasts.worth``."""
         return self._worth()
 
 
@@ -151,7 +150,7 @@ def _squares(rows: Array, others: Array) -> Array:
 
 
 def sampled(uniform: Array, rows: int) -> Array:
-    """As many different places of ``rows`` as there are uniforms, in ascending order: Floyd's way.
+    """Return as many different places of ``rows`` as there are uniforms, ascending: by Floyd's algorithm.
 
     Each set of places is equally likely, at a cost that does not depend on ``rows``.
 

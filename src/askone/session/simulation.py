@@ -86,7 +86,7 @@ def simulate(
     ``at`` (default: logarithmically spaced; those never reached are ignored).  ``progress`` is called
     with questions asked so far; ``keep`` keeps every question and answer.  ``questions`` is the most
     that may be asked: of use for learners that ask several about a row, which go on with a row until it
-    is known (or, if they are not patient, when it comes again).  ``people`` are made-up ones who come by lot (see
+    is known (or, if they are not patient, when it comes again).  ``people`` are made up and come at random (see
     ``askone.people``): the learner is told who answers.
     """
     rows, held_out = _checked(learner, X, oracle, evaluate, test)

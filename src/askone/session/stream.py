@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from askone._common import random_table
 from askone._common.types import Array, Key
 from askone._common.validate import as_count, as_flag, as_row, as_rows, as_seed
-from askone.errors import AlreadyAnswered, AlreadyAsked, AskoneError, BudgetSpent, InvalidArgument, UnknownQuestion
+from askone.errors import AlreadyAnswered, AlreadyAsked, AskoneError, InvalidArgument, UnknownQuestion
 from askone.learners import abilities
 from askone.learners.base import Learner
 from askone.learners.person import as_person
 from askone.questions.base import Question
 from askone.questions.comparison import BestOf, Prefer
+from askone.session.budget import Budget, as_budget
 from askone.session.checkpoints import Example, Fit, Fold, Visit, due_fit, learnt
 from askone.session.log import (
     AUTOMATIC,
@@ -33,50 +34,9 @@ from askone.session.log import (
 )
 
 
-@final
-class Budget:
-    """A limit on questions; several streams may share one.
-
-    >>> purse = Budget(2)
-    >>> purse.spend()
-    >>> purse.left
-    1
-    >>> purse.spend(2)
-    Traceback (most recent call last):
-    askone.errors.BudgetSpent: 2 more question(s) wanted, 1 of 2 left
-    """
-
-    def __init__(self, questions: int, spent: int = 0) -> None:
-        self.questions = as_count(questions, "budget", 1)
-        self.spent = as_count(spent, "spent", 0, self.questions)
-
-    def __repr__(self) -> str:
-        return f"Budget({self.questions}, spent={self.spent})"
-
-    @property
-    def left(self) -> int:
-        """Questions that may still be asked."""
-        return self.questions - self.spent
-
-    def require(self, questions: int) -> None:
-        """Raise if fewer are left."""
-        if questions > self.left:
-            raise BudgetSpent(f"{questions} more question(s) wanted, {self.left} of {self.questions} left")
-
-    def spend(self, questions: int = 1) -> None:
-        """Take questions out, all or none."""
-        self.require(questions)
-        self.spent += questions
-
-
 def plain_key(key: Any) -> Any:
     """Return a key as Python's own text or whole number, where it is NumPy's."""
     return key.item() if isinstance(key, np.generic) else key
-
-
-def as_budget(budget: Budget | int | None) -> Budget | None:
-    """Return a budget, given as one or as a number of questions."""
-    return budget if budget is None or isinstance(budget, Budget) else Budget(budget)
 
 
 @final

@@ -13,7 +13,7 @@ from askone.campaign.engine.slips import Slips
 from askone.campaign.kinds.base import ExamPlan, Sat
 from askone.campaign.kinds.classes import ClassNames
 from askone.campaign.kinds.number import Numbers
-from askone.campaign.kinds.number_exam import Piece, drawn, laplace, number_exam, usual_error
+from askone.campaign.kinds.number_exam import Late, Piece, drawn, laplace, number_exam, usual_error
 from askone.campaign.kinds.order import Items
 from askone.errors import InvalidArgument
 from askone.labels.number import Real
@@ -79,9 +79,24 @@ def test_the_error_of_late_is_found_from_exams_whatever_their_windows(error, sid
             Sat(Between(50 - d, 50 + d) if sides == 2 else HalfSpace((1.0,), 50 + d), 50.0, bool(out) == (sides == 1))
             for d, out in zip(far.tolist(), outside, strict=True)
         ]
-        found.append(usual_error(space, ExamPlan(sat, 0.05)))
+        found.append(usual_error(space, ExamPlan(sat, 0.05)).error)
     assert np.median(found) == pytest.approx(error, rel=0.3)
-    assert usual_error(space, ExamPlan()) == pytest.approx(5.0, rel=0.15)
+    assert usual_error(space, ExamPlan()).error == pytest.approx(5.0, rel=0.15)
+
+
+@pytest.mark.parametrize("times", [0.4, 1.0, 2.5])
+def test_errors_of_a_model_that_learns_fast_are_in_proportion_to_what_it_expects(times):
+    """It expected 60 at first and expects 2 now: the errors of long ago do not count as those of today."""
+    random, space, found = np.random.default_rng(3), Real(0, 1000), []
+    expected = np.geomspace(60.0, 2.0, 64)
+    for _ in range(25):
+        far = random.exponential(size=64) * expected * 3
+        outside = (random.random(64) < np.exp(-far / (times * expected))) != (random.random(64) < 0.03)
+        columns = (far.tolist(), outside.tolist(), expected.tolist())
+        sat = [Sat(Between(500 - d, 500 + d), 500.0, not out, e) for d, out, e in zip(*columns, strict=True)]
+        found.append(usual_error(space, ExamPlan(sat, 0.03), forecasts=True))
+    assert np.median([late.times for late in found]) == pytest.approx(times, rel=0.3)
+    assert np.median([late.error for late in found]) == pytest.approx(times * expected[-16:].mean(), rel=0.3)
 
 
 GRID = ((np.arange(400) + 0.5) / 400).tolist()
@@ -93,7 +108,7 @@ GRID = ((np.arange(400) + 0.5) / 400).tolist()
 @pytest.mark.parametrize("y", [0.0, 12.0, 50.0, 55.5, 99.0, 100.0])
 def test_the_mean_score_of_questions_about_numbers_is_the_absolute_error(y, late, words, aim):
     f, space, plan = 37.3, Real(0, 100, wording=words), ExamPlan(lately(late) if late else (), 0.03, aim)
-    error = usual_error(space, plan)
+    error = usual_error(space, plan).error
     found = [number_exam(space, f, laplace(f, error), plan, u, 10) for u in GRID]
     # Quadrature of a bounded function with two jumps: the error is at most a few cells of the largest weight.
     cells = 3 * found[0].heaviest / len(GRID)
@@ -107,6 +122,17 @@ def test_the_mean_score_of_questions_about_numbers_is_the_absolute_error(y, late
     if aim == "mean":  # what estimates of the whole take from it
         shifts = [(one.question.holds(y) - (f > one.question.threshold)) / one.question.density for one in found]
         assert f + np.mean(shifts) == pytest.approx(y, abs=cells)
+
+
+@pytest.mark.seeded
+@pytest.mark.parametrize("times", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("y", [30.0, 37.5, 41.0])
+def test_the_mean_score_is_the_error_however_wrong_the_model_is_about_its_own(times, y):
+    f, space, late = 37.3, Real(0, 100), Late(6.0, times)
+    found = [number_exam(space, f, laplace(f, 2.0), ExamPlan(), u, 10, late) for u in GRID]
+    mean, cells = np.mean([one.score[one.question.holds(y)] for one in found]), 3 * found[0].heaviest / len(GRID)
+    assert mean == pytest.approx(abs(y - f), abs=cells)
+    assert all(one.expected == pytest.approx(2.0, rel=0.1) for one in found)
 
 
 def test_ends_are_within_the_range_rounded_and_never_alike():

@@ -76,7 +76,7 @@ class Share(Kind):
 
     def exam(self, learner, state, x, uniform, plan):
         f = min(max(float(learner.predict(state, x[None])[0, 0]), 0.0), self.most)
-        above = laplace(f, usual_error(learner.space, plan))
+        above = laplace(f, usual_error(learner.space, plan).error)
         return number_exam(learner.space, f, above, plan, float(uniform[0]), learner.count(state))
 
     @property

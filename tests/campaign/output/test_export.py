@@ -13,7 +13,7 @@ import askone
 from answered import KINDS, answer, make
 from askone.campaign.engine.commands import Exclude, Next, Undo
 from askone.campaign.output import export
-from askone.campaign.output._formats import Sink, file_chunks, pages, safe_cell
+from askone.campaign.output._formats import Sink, file_chunks, safe_cell
 from askone.errors import InvalidArgument, InvalidFile, MissingExtra
 from askone.store.entries import BEGINNING, body, chain, entry_from_json
 
@@ -195,7 +195,6 @@ def test_csv_reads_back(cells):
 
 def test_parquet_comes_in_row_groups(monkeypatch):
     monkeypatch.setattr("askone.campaign.output._formats._GROUP", 10)
-    monkeypatch.setattr("askone.campaign.output._formats.pages", lambda records: pages(records, 5))
     pieces = list(file_chunks(({"n": i, "note": None} for i in range(25)), (("n", "int"), ("note", "json")), "parquet"))
     file = parquet.ParquetFile(io.BytesIO(b"".join(pieces)))
     assert file.num_row_groups == 3

@@ -55,6 +55,7 @@ def test_known_labels_are_taken_by_name_and_content(table, head, cell, taken):
         ("name", lambda i: f"A bike that is number {i}", False),  # a text to learn from
         ("file", lambda i: f"My photo {i}.png", True),
         ("Nr", str, True),
+        ("Offer no.", lambda i: f"J-{i}", True),
         ("price", lambda i: str(i), False),
     ],
 )

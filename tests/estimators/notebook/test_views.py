@@ -131,7 +131,7 @@ def test_plots_draw_on_given_axes_or_new_ones(pyplot):
     assert axes[0].get_ylabel() == "share of wrong classes (%)"
     assert fitted.plot_questions(axes[1]) is axes[1]
     assert {text.get_text() for text in axes[1].get_yticklabels()} == {"up", "down"}
-    assert live().plot_questions().get_ylabel() == "threshold"
+    assert live().plot_questions().get_ylabel() == "threshold (m)"
     assert len(poll().plot_questions().patches) == 6
     with pytest.raises(NotYet, match="call start"):
         askone.OneBitRegressor(-4, 4).plot_curve()

@@ -10,7 +10,7 @@ import pytest
 from pydantic import TypeAdapter
 from starlette.requests import Request
 
-from askone.campaign.engine._annotators import FAST
+from askone.campaign.engine._annotator_statistics import FAST
 from askone.server._bodies import stream_body
 from askone.server._requests import Id, Lease, Name, Slug, Title
 from askone.server._routing import PARTS

@@ -10,8 +10,8 @@ import pytest
 
 from answering import API, Campaign, members, number, pair, row
 from askone.server.routes.pages import PAGE
-from journeys import eventually, shown
-from pages import CORPUS, Reply, Site, barriers, faults, opened, refused
+from journeys import checked, eventually, shown
+from pages import CORPUS, Reply, Site, barriers, opened, refused
 
 SHOWN = "#ask:not([hidden])"
 
@@ -24,17 +24,6 @@ def campaign(site: Site) -> Campaign:
 @pytest.fixture(scope="module")
 def phone(browser: Any) -> Any:
     return opened(browser, phone=True)
-
-
-def checked(page: Any, site: Site) -> Iterator[Any]:
-    """One tab serves many tests, as opening one is slow: it is left as it was found."""
-    yield page
-    assert not faults(page)
-    assert not site.reports
-    assert not site.strays
-    page.context.set_offline(False)
-    page.goto(site.url + "/static/shared/icon.svg")
-    page.evaluate("localStorage.clear()")
 
 
 @pytest.fixture
@@ -507,14 +496,16 @@ def test_a_stranger_is_told(page: Any, site: Site, campaign: Campaign) -> None:
 
 
 def test_rows_numbers_and_links(browser: Any, site: Site, campaign: Campaign) -> None:
-    cells = [("size", "12345.5", "number"), ("year", "1987", "number"), ("page", "https://example.org/a", "url"),
-             ("bad", "javascript:alert(1)", "url"), ("empty", "", "text"), ("long", "x" * 9000, "text")]  # fmt: skip
+    cells = [("size", "12345.5", "number"), ("year", "1987", "number"), ("sold", "2026-03-01", "date"),
+             ("seen", "2026-03-01 12:30", "date"), ("odd", "1.3.2026", "date"),
+             ("page", "https://example.org/a", "url"), ("bad", "javascript:alert(1)", "url"), ("empty", "", "text"),
+             ("long", "x" * 9000, "text")]  # fmt: skip
     campaign.make = lambda n, yes: number("1234567.5", "EUR", row(*cells))
     page = opened(browser, locale="de-DE")
     start(page, site)
     assert page.inner_text("#question .amount") == "1.234.567,5 EUR"
     values = page.locator("#row dd").all_inner_texts()
-    assert values[:2] == ["12.345,5", "1987"]
+    assert values[:5] == ["12.345,5", "1987", "01.03.2026", "01.03.2026, 12:30", "1.3.2026"]
     links = page.locator("#row a").all()
     assert [link.get_attribute("href") for link in links] == ["https://example.org/a"]
     assert links[0].get_attribute("rel") == "noopener noreferrer"

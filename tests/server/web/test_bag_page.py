@@ -10,8 +10,8 @@ import pytest
 
 from answering import API, Campaign, members, row
 from askone.session.bags import Bag
-from journeys import eventually, shown
-from pages import Site, barriers, faults
+from journeys import checked, eventually, shown
+from pages import Site, barriers
 
 SPLIT = """async ([rows]) => {
   const { Bag } = await import("/static/answer/bag.js");
@@ -37,11 +37,7 @@ def campaign(site: Site) -> Campaign:
 def page(tab: Any, site: Site, campaign: Campaign) -> Iterator[Any]:
     tab.goto(site.url + "/answer/c")
     shown(tab)
-    yield tab
-    assert not faults(tab)
-    assert not site.reports
-    tab.goto(site.url + "/static/shared/icon.svg")
-    tab.evaluate("localStorage.clear()")
+    yield from checked(tab, site)
 
 
 def press(page: Any, keys: str) -> None:

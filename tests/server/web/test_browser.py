@@ -46,10 +46,12 @@ def make_campaign(place: House, page: Any) -> None:
     page.get_by_label("Highest").fill("1500")
     page.get_by_label("Title of the campaign").fill("Fair rents")
     page.get_by_label("Instructions").fill("Warm or cold? Cold.\n\nIn doubt, say no.")
-    page.wait_for_function("() => /Is the rent .*EUR/.test(document.querySelector('.preview-sentence')?.textContent)")
+    told = "() => /Is the rent .*EUR/.test(document.querySelector('.preview-sentence')?.textContent)"
+    page.wait_for_function(told, timeout=240_000)  # what learns may have to be compiled first, on cores that others use
     assert any(town in page.inner_text(".preview") for town in ("Berlin", "Köln", "München", "Hamburg"))
     next_step(page, "How much is asked?")
     page.get_by_label("Budget in answers").fill("100")
+    page.get_by_text("All of it may stay as it is").click()
     page.get_by_label("Gold questions (%)").fill("20")
     page.locator(".forecast > summary").click()
     page.get_by_label("Answers", exact=True).fill("40")

@@ -12,8 +12,8 @@ pytest.importorskip("uvicorn", reason="needs the extra server")
 
 from answering import API, Campaign
 from askone.checks import check_private
-from journeys import House, eventually, shown
-from pages import Site, faults, refused
+from journeys import House, checked, eventually, shown
+from pages import Site, refused
 
 DRAWS = 40_000
 DRAW = """async ([epsilon, n]) => {
@@ -41,11 +41,7 @@ def page(tab: Any, site: Site, campaign: Campaign) -> Iterator[Any]:
     tab.wait_for_selector("#private:not([hidden])")
     tab.click("#help-close")
     shown(tab)
-    yield tab
-    assert not faults(tab)
-    assert not site.reports
-    tab.goto(site.url + "/static/shared/icon.svg")
-    tab.evaluate("localStorage.clear()")
+    yield from checked(tab, site)
 
 
 def press(page: Any, key: str, campaign: Campaign) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from askone._common.validate import as_choice, as_number
 from askone.campaign.engine import commands
-from askone.campaign.engine._annotators import Undoable
+from askone.campaign.engine._annotator_statistics import Undoable
 from askone.campaign.engine.batch import Batch
 from askone.campaign.engine.commands import Done, Request, Result, Serving
 from askone.campaign.engine.projection import FIT, PAUSED, STOPPED
@@ -54,13 +54,11 @@ _DAY = 86_400.0
 # -- what a person says ---------------------------------------------------------------------------
 
 
-def next_question(batch: Batch, request: commands.Next) -> Serving:
-    """See ``Next``."""
+def _next_question(batch: Batch, request: commands.Next) -> Serving:
     return batch.serving(request.person, request.ahead)
 
 
-def answer(batch: Batch, request: commands.Answer) -> Serving:
-    """See ``Answer``."""
+def _answer(batch: Batch, request: commands.Answer) -> Serving:
     privacy = batch.planner.whole.privacy
     _refuse_epsilon(request.epsilon, privacy.epsilon)
     if _repeated(batch, request.id, request.person, Answered):
@@ -83,8 +81,7 @@ def answer(batch: Batch, request: commands.Answer) -> Serving:
     return batch.after(seat, request.person, "yes" if accepted else "no")
 
 
-def answer_bag(batch: Batch, request: commands.AnswerBag) -> Serving:
-    """See ``AnswerBag``."""
+def _answer_bag(batch: Batch, request: commands.AnswerBag) -> Serving:
     _refuse_telling(batch, "questions are answered one by one")
     if not 0 < len(request.leases) == len(request.answers) == len(set(request.leases)) <= LARGEST:
         came = f"{len(set(request.leases))} leases and {len(request.answers)} answers"
@@ -123,8 +120,7 @@ def answer_bag(batch: Batch, request: commands.AnswerBag) -> Serving:
     return batch.serving(request.person)
 
 
-def skip(batch: Batch, request: commands.Skip) -> Serving:
-    """See ``Skip``."""
+def _skip(batch: Batch, request: commands.Skip) -> Serving:
     _refuse_telling(batch, "a question cannot be skipped: the toss of a coin is sent instead of an answer")
     if _repeated(batch, request.id, request.person, Skipped):
         _refuse_another(batch, request)
@@ -137,8 +133,7 @@ def skip(batch: Batch, request: commands.Skip) -> Serving:
     return batch.after(seat, request.person, None)
 
 
-def flag(batch: Batch, request: commands.Flag) -> Serving:
-    """See ``Flag``."""
+def _flag(batch: Batch, request: commands.Flag) -> Serving:
     _refuse_telling(batch, "notes about questions are not taken")
     if _repeated(batch, request.id, request.person, Flagged):
         return batch.serving(request.person, duplicate=True)
@@ -153,8 +148,7 @@ def flag(batch: Batch, request: commands.Flag) -> Serving:
     return batch.with_question(batch.seats.give(seat, request.person), request.person)
 
 
-def undo(batch: Batch, request: commands.Undo) -> Serving:
-    """See ``Undo``."""
+def _undo(batch: Batch, request: commands.Undo) -> Serving:
     _refuse_telling(batch, "an answer cannot be taken back, nor given twice")
     if _repeated(batch, request.id, request.person, Retracted | Reopened):
         return batch.serving(request.person, duplicate=True)
@@ -190,7 +184,7 @@ def _answered_with(batch: Batch, done: Sequence[Undoable], last: Undoable) -> li
     ]
 
 
-def hold(batch: Batch, request: commands.Renew | commands.Release) -> Done:
+def _hold(batch: Batch, request: commands.Renew | commands.Release) -> Done:
     """See ``Renew`` and ``Release``: whoever held it may still answer, until somebody else has it."""
     mine = batch.seats.own(request.person, request.leases)
     for seat in mine:
@@ -204,16 +198,14 @@ def hold(batch: Batch, request: commands.Renew | commands.Release) -> Done:
 # -- what a manager says ----------------------------------------------------------------------
 
 
-def set_status(batch: Batch, request: commands.SetStatus) -> Done:
-    """See ``SetStatus``."""
+def _set_status(batch: Batch, request: commands.SetStatus) -> Done:
     as_choice(request.status, "status", STATUSES)
     if not _repeated(batch, request.id, request.who, StatusChanged) and request.status != batch.projection.status:
         batch.note(Entry(StatusChanged(request.id, request.status), request.who, batch.now))
     return Done(1)
 
 
-def set_budget(batch: Batch, request: commands.SetBudget) -> Done:
-    """See ``SetBudget``."""
+def _set_budget(batch: Batch, request: commands.SetBudget) -> Done:
     budget = request.budget
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
         raise InvalidArgument("budget", "a whole number from 1, or nothing for no limit", repr(budget))
@@ -222,8 +214,7 @@ def set_budget(batch: Batch, request: commands.SetBudget) -> Done:
     return Done(1)
 
 
-def change_settings(batch: Batch, request: commands.ChangeSettings) -> Done:
-    """See ``ChangeSettings``."""
+def _change_settings(batch: Batch, request: commands.ChangeSettings) -> Done:
     if not request.settings:
         raise InvalidArgument("settings", "at least one to change", "none")
     refuse_auto(batch.planner.whole.changed(request.settings), batch.planner.learner)
@@ -232,7 +223,7 @@ def change_settings(batch: Batch, request: commands.ChangeSettings) -> Done:
     return Done(1)
 
 
-def judge(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
+def _exclude_or_include(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
     """See ``Exclude`` and ``Include``: each answer or skip that does not count leaves a seat for somebody else."""
     projection, kind = batch.projection, Excluded if isinstance(request, commands.Exclude) else Included
     if request.person not in projection.people:
@@ -244,8 +235,7 @@ def judge(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
     return Done(person.answers)
 
 
-def resume_person(batch: Batch, request: commands.ResumePerson) -> Done:
-    """See ``ResumePerson``."""
+def _resume_person(batch: Batch, request: commands.ResumePerson) -> Done:
     if request.person not in batch.projection.people:
         raise UnknownQuestion(f"nobody called {request.person!r} answered here")
     repeated = _repeated(batch, request.id, request.who, ResumedPerson)
@@ -254,8 +244,7 @@ def resume_person(batch: Batch, request: commands.ResumePerson) -> Done:
     return Done(batch.projection.people[request.person].answers)
 
 
-def rule(batch: Batch, request: commands.Rule) -> Done:
-    """See ``Rule``."""
+def _rule(batch: Batch, request: commands.Rule) -> Done:
     asking = batch.projection.asked.get(request.number)
     if asking is None or asking.role == "gold":
         raise UnknownQuestion(f"there is no question {request.number} to be decided")
@@ -266,8 +255,7 @@ def rule(batch: Batch, request: commands.Rule) -> Done:
     return Done(1)
 
 
-def resolve(batch: Batch, request: commands.Resolve) -> Done:
-    """See ``Resolve``."""
+def _resolve(batch: Batch, request: commands.Resolve) -> Done:
     if not any(flag.id == request.flag for flag in batch.projection.flags):
         raise UnknownQuestion(f"there is no flag {request.flag!r}")
     if not _repeated(batch, request.id, request.who, Resolved) and request.flag not in batch.projection.resolved:
@@ -278,8 +266,7 @@ def resolve(batch: Batch, request: commands.Resolve) -> Done:
 # -- what the model says ----------------------------------------------------------------------
 
 
-def take_fit(batch: Batch, request: commands.TakeFit) -> Done:
-    """See ``TakeFit``."""
+def _take_fit(batch: Batch, request: commands.TakeFit) -> Done:
     wanted = batch.projection.trainer.accepts(request.due)
     if wanted:
         event = Fitted(f"{FIT}{batch.projection.seq + 1}", request.due.learnt, request.fit.hash)
@@ -348,23 +335,23 @@ def _seat(batch: Batch, person: str, lease: str) -> Seat:
 
 
 _HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
-    commands.Next: next_question,
-    commands.Answer: answer,
-    commands.AnswerBag: answer_bag,
-    commands.Skip: skip,
-    commands.Flag: flag,
-    commands.Undo: undo,
-    commands.Renew: hold,
-    commands.Release: hold,
-    commands.SetStatus: set_status,
-    commands.SetBudget: set_budget,
-    commands.ChangeSettings: change_settings,
-    commands.Exclude: judge,
-    commands.Include: judge,
-    commands.ResumePerson: resume_person,
-    commands.Rule: rule,
-    commands.Resolve: resolve,
-    commands.TakeFit: take_fit,
+    commands.Next: _next_question,
+    commands.Answer: _answer,
+    commands.AnswerBag: _answer_bag,
+    commands.Skip: _skip,
+    commands.Flag: _flag,
+    commands.Undo: _undo,
+    commands.Renew: _hold,
+    commands.Release: _hold,
+    commands.SetStatus: _set_status,
+    commands.SetBudget: _set_budget,
+    commands.ChangeSettings: _change_settings,
+    commands.Exclude: _exclude_or_include,
+    commands.Include: _exclude_or_include,
+    commands.ResumePerson: _resume_person,
+    commands.Rule: _rule,
+    commands.Resolve: _resolve,
+    commands.TakeFit: _take_fit,
 }
 
 

@@ -55,7 +55,7 @@ class DraftQuestion(NamedTuple):
         return cls(plan, question_from_json(record["question"]), record["learnt"], dict(record["aside"]))
 
     def entry(self, key: str, who: str, at: float, following: PlannedQuestion | None) -> Entry:
-        """It was asked; ``following`` is what is set aside to come after it."""
+        """Return the log entry of this question; ``following`` is the question that is reserved to come after it."""
         event = Asked(f"ask-{self.plan.number}", key, self.question, self.learnt, self.plan.choice)
         passed = {"passed": list(self.plan.passed)} if self.plan.passed else {}
         ahead = {} if following is None else {"ahead": following.to_json()}
@@ -278,7 +278,8 @@ class Planner:
         if exam is None:
             return None, aside
         score = [*exam.score, exam.most, exam.most if exam.heaviest is None else exam.heaviest]
-        return exam.question, {**aside, "role": "exam", "score": score, "predicted": exam.predicted, "aim": made_by.aim}
+        about = {"score": score, "predicted": exam.predicted, "expected": exam.expected, "aim": made_by.aim}
+        return exam.question, {**aside, "role": "exam", **about}
 
     def _exam_plan(self, u: float) -> ExamPlan:
         """Return what exams are made by at the moment; with both aims, each has one by lot."""

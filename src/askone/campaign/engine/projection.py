@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, Literal, NamedTuple, cast, final
 
-from askone.campaign.engine._annotators import Annotator, Undoable
+from askone.campaign.engine._annotator_statistics import Annotator, Undoable
 from askone.campaign.engine._trainer import Features, FitReader, Trainer
 from askone.campaign.engine.coverage import stretched
 from askone.campaign.engine.row_pool import RowPool
@@ -24,6 +24,7 @@ from askone.campaign.engine.training_set import (
     TrainingSet,
     decided,
     late_lessons,
+    number_of,
 )
 from askone.campaign.kinds.base import Sat
 from askone.errors import InvalidFile
@@ -152,7 +153,7 @@ class Projection:
         self.trainer.settle()
 
     def note(self, entry: Entry) -> None:
-        """Everything but learning."""
+        """Note one entry; the model learns later (see ``trainer``)."""
         if entry.seq != self.seq + 1:
             raise InvalidFile(f"entry {entry.seq} follows entry {self.seq}: the log has a gap")
         _NOTES[type(entry.event)](self, entry, entry.event)
@@ -206,6 +207,7 @@ class Projection:
             aside.get("aim", "error"),
             aside.get("chance"),
             aside.get("bag"),
+            aside.get("expected"),
         )
         if aside.get("chance") is not None:
             self.checks.append(number)
@@ -245,7 +247,7 @@ class Projection:
 
     @property
     def is_auto(self) -> bool:
-        """Whether others are asked where that tells more than another row."""
+        """Whether second opinions are asked for where they tell more than a question about another row."""
         return self.overlaps[-1][1] == "auto"
 
     def overlap_of(self, number: int) -> int:
@@ -288,7 +290,7 @@ class Projection:
         return [given for given in asking.given if asking.role == "gold" or given.who not in self.excluded]
 
     def _answered(self, entry: Entry, event: Answered) -> None:
-        number = int(event.asked.removeprefix("ask-"))
+        number = number_of(event.asked)
         asking, answer = self.asked[number], bool(event.answer)
         given = GivenAnswer(entry.seq, event.id, entry.who, answer)
         asking.given.append(given)
@@ -312,7 +314,7 @@ class Projection:
             self.stale_count, self.stale_sum = self.stale_count + 1, self.stale_sum + late
             self.stale_most = max(self.stale_most, late)
         if asking.score is not None:
-            self.lately.append(Sat(asking.question, asking.predicted, answer))
+            self.lately.append(Sat(asking.question, asking.predicted, answer, asking.expected))
         if len(asking.given) > 1:
             self.several.add(number)
         self._refresh(number)
@@ -366,7 +368,7 @@ class Projection:
         self._decide(number)
 
     def _skipped(self, entry: Entry, event: Skipped) -> None:
-        number, reason = int(event.asked.removeprefix("ask-")), str(entry.aside.get("reason", "skip"))
+        number, reason = number_of(event.asked), str(entry.aside.get("reason", "skip"))
         self.skipped_by.setdefault(number, {})[event.id] = (entry.who, reason)
         self.skips += 1
         person = self._counted(entry.who)
@@ -396,7 +398,7 @@ class Projection:
         self._counted(entry.who).flags += 1
 
     def _ruled(self, entry: Entry, event: notices.Ruled) -> None:
-        number = int(event.asked.removeprefix("ask-"))
+        number = number_of(event.asked)
         if event.answer is None:
             self.rulings.pop(number, None)
         else:
@@ -410,7 +412,7 @@ class Projection:
         self._decide(number)
 
     def _reasked(self, entry: Entry, event: notices.Reasked) -> None:
-        number = int(event.asked.removeprefix("ask-"))
+        number = number_of(event.asked)
         self.reasked[number] = self.reasked.get(number, 0) + 1
         self.seats_asked += 1
         self._refresh(number)
@@ -418,7 +420,7 @@ class Projection:
     def _resolved(self, entry: Entry, event: notices.Resolved) -> None:
         self.resolved.add(event.flagged)
 
-    def _judged(self, entry: Entry, event: notices.Excluded | notices.Included) -> None:
+    def _excluded_or_included(self, entry: Entry, event: notices.Excluded | notices.Included) -> None:
         (self.excluded.add if isinstance(event, notices.Excluded) else self.excluded.discard)(event.person)
         for number in {done.number for done in self.person(event.person).done}:
             self._refresh(number)
@@ -495,7 +497,7 @@ class Projection:
         return yes, len(said) - yes
 
     def agreement(self) -> dict[str, tuple[int, int]]:
-        """Of each person's answers to questions that others answered too: how often they agree, of how many."""
+        """Return how often each person agrees with others who answered the same questions, and of how many answers."""
         found: dict[str, tuple[int, int]] = {}
         for number in self.several:
             given = self.asked[number].given
@@ -535,8 +537,8 @@ _NOTES: dict[type, _Note] = {
     Skipped: Projection._skipped,
     notices.Reopened: Projection._reopened,
     notices.Flagged: Projection._flagged,
-    notices.Excluded: Projection._judged,
-    notices.Included: Projection._judged,
+    notices.Excluded: Projection._excluded_or_included,
+    notices.Included: Projection._excluded_or_included,
     notices.PausedPerson: Projection._paused,
     notices.ResumedPerson: Projection._resumed,
     notices.Ruled: Projection._ruled,

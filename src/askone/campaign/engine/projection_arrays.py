@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from askone._common.types import Array
-from askone.campaign.engine._annotators import Annotator, Undoable
+from askone.campaign.engine._annotator_statistics import Annotator, Undoable
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.training_set import (
     AskedQuestion,
@@ -30,7 +30,7 @@ from askone.questions.registry import question_from_json
 from askone.session.bags import Pace
 from askone.store.entries import entry_from_json
 
-FORMAT: Final = 7
+FORMAT: Final = 8
 _NUMBERS = (
     *("seq", "status", "stopped", "budget", "numbers", "seats_asked", "answers", "skips", "retractions"),
     *("stale_count", "stale_sum", "stale_most"),
@@ -39,7 +39,7 @@ _COUNTS = (
     *("answers", "yes", "skips", "flags", "fast", "gold_asked", "gold_right", "last_seen", "before"),
     *("program", "cost", "priced"),
 )
-_RARE = ("role", "score", "truth", "most", "heaviest", "predicted", "aim", "chance", "bag")
+_RARE = ("role", "score", "truth", "most", "heaviest", "predicted", "aim", "chance", "bag", "expected")
 
 
 def to_arrays(projection: Projection) -> dict[str, Array]:
@@ -77,7 +77,7 @@ def _rest(projection: Projection) -> dict[str, Any]:
         "returns": list(projection.trainer.returns.items()),
         "flags": [entry.to_json() for entry in projection.flags],
         "per_minute": list(projection.per_minute.items()),
-        "lately": [[one.question.to_json(), one.predicted, one.answer] for one in projection.lately],
+        "lately": [[one.question.to_json(), *one[1:]] for one in projection.lately],
         "checks": projection.checks,
         "outside": list(projection.outside.items()),
         "skipped": [[number, list(skips.items())] for number, skips in projection.skipped_by.items()],

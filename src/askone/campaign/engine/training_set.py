@@ -108,6 +108,8 @@ class AskedQuestion:
     """Of a yes, for a question that checks people."""
     bag: int | None = None
     """The first question of those that were asked at once."""
+    expected: float | None = None
+    """The error that the model expected of an exam's row."""
     given: list[GivenAnswer] = field(default_factory=list)
 
     @property
@@ -143,6 +145,15 @@ def questions_of(asked: Sequence[AskedQuestion]) -> list[Question]:
         for one, question in zip(wanted, cast(QuestionReader, reader)([one.number for one in wanted]), strict=True):
             one.source = question
     return [cast(Question, one.source) for one in asked]
+
+
+def number_of(asked: str) -> int:
+    """Return the number of the question that an event asked.
+
+    >>> number_of("ask-17")
+    17
+    """
+    return int(asked.removeprefix("ask-"))
 
 
 def decided(counted: Iterable[GivenAnswer], most: int) -> tuple[int, bool] | None:

@@ -20,14 +20,14 @@ from askone.questions.base import Question
 from askone.session.bags import ChosenBag, Pace
 
 if TYPE_CHECKING:  # settings hold a kind; what learns and predicts is loaded when it is used
-    from askone.campaign.kinds import confidence
-    from askone.campaign.kinds.confidence import Estimate, ExamAnswer
+    from askone.campaign.kinds import estimates
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators.base import OneBitEstimator
     from askone.estimators.learner_choices.base import LearnerChoice
 else:
-    confidence = lazy_import("askone.campaign.kinds.confidence")
+    estimates = lazy_import("askone.campaign.kinds.estimates")
 
 CellType = Literal["int", "float", "bool", "text", "json"]
 Columns = tuple[tuple[str, CellType], ...]
@@ -44,10 +44,10 @@ _MOST_LISTED = 12  # names in a line
 
 @final
 class Exam(NamedTuple):
-    """A question, the score of a no and of a yes, and what was predicted.
+    """A question, the score of a no and of a yes, what was predicted, and how large an error the model ``expected``.
 
     No question drawn instead could have scored more than ``most``, nor had its two scores further apart than
-    ``heaviest`` (None: than ``most``).
+    ``heaviest`` (None: than ``most``).  ``expected`` is None where the model expects nothing, or nobody needs it.
     """
 
     question: Question
@@ -55,6 +55,7 @@ class Exam(NamedTuple):
     most: float = 1.0
     heaviest: float | None = None
     predicted: Any = None
+    expected: float | None = None
 
 
 @final
@@ -71,11 +72,12 @@ UNSURE = 0.01
 
 @final
 class Sat(NamedTuple):
-    """An exam of late: its question, what was predicted then, and the answer."""
+    """An exam of late: its question, what was predicted then, the answer, and the error that was expected."""
 
     question: Question
     predicted: Any
     answer: bool
+    expected: float | None = None
 
 
 @final
@@ -315,7 +317,7 @@ class Kind(ABC):
         if what not in self.estimable:
             raise InvalidArgument("what", " or ".join(map(repr, self.estimable)), repr(what)[:60])
         latest = np.array([exam.score for exam in exams[len(exams) // 2 :]], dtype=np.float64)
-        return confidence.proportion(latest, len(predicted))
+        return estimates.proportion(latest, len(predicted))
 
     # -- forecasts --------------------------------------------------------------------------------
 

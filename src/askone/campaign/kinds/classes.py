@@ -33,10 +33,10 @@ from askone.learners.abilities import probabilities
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.subset import Subset
-from askone.session.bags import EARLY, ChosenBag, Pace, best_of_class
+from askone.session.bags import ChosenBag, Pace, best_question
 
 if TYPE_CHECKING:
-    from askone.campaign.kinds.confidence import Estimate, ExamAnswer
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators import classifier
@@ -109,7 +109,7 @@ class ClassNames(Kind):
         return defaults.SetLikelihood(n_components=features)
 
     def rivals(self, settings: Settings, columns: int, mixed: bool) -> Mapping[str, LearnerChoice]:
-        """Return the likelihood without what is fitted beside, and the linear one."""
+        """Return the likelihood without fitted models beside it, and one with linear features."""
         alone: dict[str, LearnerChoice] = {"Likelihood alone": defaults.SetLikelihood(fitted=False)} if mixed else {}
         return {**alone, "Linear": defaults.SetLikelihood(model="linear")}
 
@@ -155,22 +155,7 @@ class ClassNames(Kind):
     def best_bag(
         self, learner: Learner[Any], state: Any, X: Array, pace: Pace, most: int
     ) -> tuple[ChosenBag, Question] | None:
-        space = learner.space
-        if (
-            not isinstance(space, FiniteSpace)
-            or learner.count(state) < EARLY * space.size
-            or space.attributes
-            or space.sets
-        ):
-            return None
-        chances = probabilities(learner, state, X)
-        if chances is None:
-            return None
-        found = best_of_class(chances, pace, most)
-        if found is None:
-            return None
-        bag, place = found
-        return bag, Subset((space.names[place],), wording=space.wording, learnt=learner.count(state))
+        return best_question(learner, state, X, pace, most)
 
     @property
     def exam_measure(self) -> str:

@@ -39,14 +39,14 @@ from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 if TYPE_CHECKING:
-    from askone.campaign.kinds import confidence
-    from askone.campaign.kinds.confidence import Estimate, ExamAnswer
+    from askone.campaign.kinds import estimates
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.estimators import regressor
     from askone.estimators.learner_choices import defaults, gradients
     from askone.estimators.learner_choices.base import LearnerChoice
 else:
-    confidence = lazy_import("askone.campaign.kinds.confidence")
+    estimates = lazy_import("askone.campaign.kinds.estimates")
     regressor = lazy_import("askone.estimators.regressor")
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
     gradients = lazy_import("askone.estimators.learner_choices.gradients")
@@ -243,10 +243,9 @@ class Numbers(Kind):
         if space is None or space.m > 1 or not self.has_error:
             return None
         f = min(max(float(learner.predict(state, x[None])[0, 0]), space.lows[0]), space.highs[0])
-        above = laplace(f, usual_error(space, plan))
-        if able(learner, Forecasts):
-            above = _foretold(learner, state, x, space)
-        return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state))
+        late = usual_error(space, plan, able(learner, Forecasts))
+        above = _foretold(learner, state, x, space) if able(learner, Forecasts) else laplace(f, late.error)
+        return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state), late)
 
     def sure_question(
         self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan
@@ -255,7 +254,7 @@ class Numbers(Kind):
         space = _known_range(learner, state)
         if space is None or space.m > 1 or not self.has_error:
             return None
-        low, high, error = space.lows[0], space.highs[0], usual_error(space, plan)
+        low, high, (error, _) = space.lows[0], space.highs[0], usual_error(space, plan, able(learner, Forecasts))
         f = min(max(float(learner.predict(state, x[None])[0, 0]), low), high)
         edge = _EDGE * (high - low)
         places = max(f - _FAR * error, low + edge), min(f + _FAR * error, high - edge)
@@ -330,10 +329,10 @@ class Numbers(Kind):
         return None if space is None or spread is None else np.asarray(spread[:, 0] / (space.highs[0] - space.lows[0]))
 
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
-        """Return the mean, the median or the share above a threshold (see ``kinds.confidence``)."""
+        """Return the mean, the median or the share above a threshold (see ``kinds.estimates``)."""
         if not self.has_error:
             raise InvalidArgument("what", 'asked where labels.quantile is 0.5 and labels.goal "value"', repr(what)[:60])
-        return confidence.estimate_number(what, predicted, exams, self.low, self.high)
+        return estimates.estimate_number(what, predicted, exams, self.low, self.high)
 
     @property
     def has_error(self) -> bool:

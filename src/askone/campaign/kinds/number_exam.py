@@ -9,8 +9,10 @@ That holds for every S and q: S takes away what was to be expected, and q near s
 Where answers are wrong with a probability e, (B - e) / (1 - 2 e) stands for B: see ``measurement.corrected``.
 
 W is four times the error of late, or that the model expects, and at least twice the target: larger errors count as W.
-Without W a slip of somebody's finger would count as the whole range.  An end that is rounded to be shown moves the mean
-by half a step at most.
+Without W a slip of somebody's finger would count as the whole range.  A model that forecasts answers says which error
+it expects of each row; late exams say how many times as large errors are, and S, W and q are stretched by that.  So a
+model that learns fast is not measured as if it still made its first errors: scores would scatter several times as
+much.  An end that is rounded to be shown moves the mean by half a step at most.
 """
 
 from __future__ import annotations
@@ -18,27 +20,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
-from askone._common.lazy_import import lazy_import
+import numpy as np
+
+from askone._common.lazy import compiled
 from askone.campaign.kinds.base import Exam, ExamPlan, Sat
 from askone.labels.number import Real
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
-if TYPE_CHECKING:
-    from askone._common import compiled
-else:
-    compiled = lazy_import("askone._common.compiled")
-
 Above = Callable[[float], float]
 """The model's chance that the label is above a threshold."""
 
 _USUAL_ERROR = 0.05  # to expect before anything was measured, as a part of the range
-_LEAST_ERROR, _LARGEST_ERROR = 0.002, 0.25  # that exams reckon with, as parts of the range
-_USUAL_SPREAD = 1.2  # prior standard deviation of the error's logarithm
+_SCALES = np.geomspace(1 / 25, 5.0, 25)  # of the error, in what is to be expected
+_USUAL_SPREAD = 1.2  # prior standard deviation of their logarithm
 _LEAST_SLIP = 0.03  # that is reckoned with, so that one answer does not make it large
-_SCALES = 24  # that are tried
+_LATEST = 16  # exams whose expected errors are those of now
 _WIDE = 4.0  # W in errors
 _PIECES = 16  # of S and q; they are finest near the prediction
 _UNIFORM = 0.1  # of the density q: no distance is left out
@@ -86,7 +85,17 @@ class Drawn(NamedTuple):
     heaviest: float
 
 
-def number_exam(space: Real, f: float, above: Above, plan: ExamPlan, u: float, learnt: int) -> Exam | None:
+@final
+class Late(NamedTuple):
+    """The error of late, roughly, and how many times that is what the model expected (None: it expects nothing)."""
+
+    error: float
+    times: float | None = None
+
+
+def number_exam(
+    space: Real, f: float, above: Above, plan: ExamPlan, u: float, learnt: int, late: Late | None = None
+) -> Exam | None:
     """Return the question and its score; f lies within the range.  None: rounded, all of it would be shown as one.
 
     Thresholds lie within the range: where f - d or f + d does not, the other alone is asked about.  Words that cannot
@@ -99,26 +108,29 @@ def number_exam(space: Real, f: float, above: Above, plan: ExamPlan, u: float, l
     sides = (0,) if two_sided else (-1, 1)
     # Up to this distance both ends are shown as one number, and nothing lies between them.
     known = _to_the_next_step(space, f) if two_sided else 0.0
+    late = usual_error(space, plan) if late is None else late
+    times = late.times or 1.0
 
     def tail(d: float, side: int) -> float:
-        over = above(f + d) if side >= 0 and f + d < high else 0.0
-        return over + (1 - above(f - d) if side <= 0 and f - d > low else 0.0)
+        over = above(f + d / times) if side >= 0 and f + d < high else 0.0
+        return over + (1 - above(f - d / times) if side <= 0 and f - d > low else 0.0)
 
     pieces = [piece for side in sides for piece in _pieces(side, known, _far(f, low, high, side), tail)]
     if not pieces:
         return None
     expected = known + sum(piece.area for piece in pieces)
-    window = max(_WIDE * max(usual_error(space, plan), expected), 2 * known, 2 * (plan.target or 0.0))
+    window = max(_WIDE * max(late.error, expected), 2 * known, 2 * (plan.target or 0.0))
     if plan.aim != "mean":
         pieces = [piece.until(window) for piece in pieces if piece.start < window]
     side, d, density, (no, yes), most, heaviest = drawn(pieces, plan.slip, u, known, plan.aim == "mean")
     fields["density"] = density
     ends = rounded(space, f - d), rounded(space, f + d)
+    told = (most, heaviest, f, None if late.times is None else expected / times)
     if side == 0 and low < f - d and f + d < high and ends[0] < ends[1]:
-        return Exam(Between(*ends, **fields), (yes, no), most, heaviest, f)
+        return Exam(Between(*ends, **fields), (yes, no), *told)
     over = side > 0 or (side == 0 and f + d < high)
     question = HalfSpace((1.0,), ends[over], **fields)
-    return Exam(question, (no, yes) if over else (yes, no), most, heaviest, f)
+    return Exam(question, (no, yes) if over else (yes, no), *told)
 
 
 def drawn(pieces: Sequence[Piece], slip: float, u: float, known: float = 0.0, spread: bool = False) -> Drawn:
@@ -151,39 +163,52 @@ def drawn(pieces: Sequence[Piece], slip: float, u: float, known: float = 0.0, sp
     return Drawn(piece.side, d, q, (no, no + 1 / q), most, 1 / min(densities))
 
 
-def usual_error(space: Real, plan: ExamPlan) -> float:
+def usual_error(space: Real, plan: ExamPlan, forecasts: bool = False) -> Late:
     """Return the error of late, roughly: the scale b of Laplace's distribution that best explains the latest exams.
 
     A label lies further than d from the prediction with the probability exp(-d/b), on one side with half of that.  The
-    mean of scores would not do: it may be negative, and a window that is too narrow would stay so.
+    mean of scores would not do: it may be negative, and a window that is too narrow would stay so.  Of a model that
+    ``forecasts``, b is a multiple of the error that it expected at each exam; it is now that of what it expects now.
     """
-    wide, slip = space.highs[0] - space.lows[0], max(plan.slip, _LEAST_SLIP)
-    best, error = -math.inf, 0.0
     seen = [found for found in map(_seen, plan.lately) if found is not None]
-    for j in range(_SCALES + 1):
-        part = _LEAST_ERROR * (_LARGEST_ERROR / _LEAST_ERROR) ** (j / _SCALES)
-        said = -0.5 * (math.log(part / _USUAL_ERROR) / _USUAL_SPREAD) ** 2
-        for d, sides, outside in seen:
-            P = slip + (1 - 2 * slip) * sides / 2 * math.exp(-d / (part * wide))
-            said += math.log(P if outside else 1 - P)
-        if said > best:
-            best, error = said, part * wide
-    return error
+    units = [found.expected for found in seen if found.expected] if forecasts else []
+    if units:
+        seen, usual, now = [found for found in seen if found.expected], 1.0, float(np.mean(units[-_LATEST:]))
+    else:
+        wide = space.highs[0] - space.lows[0]
+        units, usual, now = [wide] * len(seen), _USUAL_ERROR, wide
+    said = -0.5 * (np.log(_SCALES) / _USUAL_SPREAD) ** 2
+    if seen:
+        d, sides, outside = (np.array(column) for column in list(zip(*seen, strict=True))[:3])
+        slip = max(plan.slip, _LEAST_SLIP)
+        P = slip + (1 - 2 * slip) * sides / 2 * np.exp(-d / (usual * np.array(units) * _SCALES[:, None]))
+        said = said + np.log(np.where(outside, P, 1 - P)).sum(axis=1)
+    part = usual * float(_SCALES[np.argmax(said)])
+    return Late(part * now, (part if usual == 1.0 else 1.0) if forecasts else None)
 
 
-def _seen(sat: Sat) -> tuple[float, int, bool] | None:
-    """Return the distance that an exam asked about, on how many sides, and whether the label was said to be outside."""
+@final
+class _Seen(NamedTuple):
+    """How far away an exam asked, on how many sides, whether the label was outside, and the error that was expected."""
+
+    distance: float
+    sides: int
+    outside: bool
+    expected: float | None
+
+
+def _seen(sat: Sat) -> _Seen | None:
     question = sat.question
     if isinstance(question, Between):
-        return (question.high - question.low) / 2, 2, not sat.answer
+        return _Seen((question.high - question.low) / 2, 2, not sat.answer, sat.expected)
     if not isinstance(question, HalfSpace) or sat.predicted is None:
         return None  # older logs do not say what was predicted
     away = question.threshold - float(sat.predicted)
-    return abs(away), 1, sat.answer == (away >= 0)
+    return _Seen(abs(away), 1, sat.answer == (away >= 0), sat.expected)
 
 
 def laplace(f: float, error: float) -> Above:
-    """Return the chances of a model that foretells nothing: Laplace's distribution around its prediction."""
+    """Return the chances for a model that does not forecast answers: Laplace's distribution around its prediction."""
 
     def above(c: float) -> float:
         tail = 0.5 * math.exp(-abs(c - f) / error)

@@ -174,6 +174,11 @@ def _check_looked(value: Any, name: str) -> None:
         as_number(value[2], name, 0.0, 86_400.0)
 
 
+def _check_expected(value: Any, name: str) -> None:
+    if value is not None:
+        as_number(value, name, 0.0, _LARGEST)
+
+
 def _anything(_: Any, __: str) -> None:
     """``ahead`` and ``passed`` are checked apart; ``predicted`` is the kind's own, and no longer than all may be."""
 
@@ -187,6 +192,7 @@ _ASIDES: Final[dict[str, Callable[[Any, str], object]]] = {
     "outside": as_flag,
     "score": _check_score,
     "predicted": _anything,
+    "expected": _check_expected,
     "aim": lambda value, name: as_choice(value, name, ("error", "mean")),
     "chance": lambda value, name: as_number(value, name, 0, 1),
     "bag": _count,

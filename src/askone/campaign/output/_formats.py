@@ -62,7 +62,17 @@ def pages(records: Iterable[_Item], size: int = PAGE) -> Iterator[list[_Item]]:
 
 def file_chunks(records: Iterable[Record], columns: Sequence[Column], form: str) -> Iterator[bytes]:
     """Return the records as the bytes of a file, in pieces; the columns of CSV and Parquet in this order."""
-    return _WRITERS[as_choice(form, "format", FORMATS)](records, columns)
+    if as_choice(form, "format", FORMATS) == "csv":
+        return _csv_chunks(records, columns)
+    size = _GROUP if form == "parquet" else PAGE
+    return column_file((_as_columns(page, columns, form) for page in pages(records, size)), columns, form)
+
+
+def _as_columns(page: list[Record], columns: Sequence[Column], form: str) -> dict[str, list[Any]]:
+    """Return records as columns; what is JSON is text in Parquet."""
+    found = {name: [record[name] for record in page] for name, _ in columns}
+    texts = [name for name, kind in columns if kind == "json" and form == "parquet"]
+    return found | {name: [None if value is None else as_json(value) for value in found[name]] for name in texts}
 
 
 def column_file(pieces: Iterable[dict[str, list[Any]]], columns: Sequence[Column], form: str) -> Iterator[bytes]:
@@ -140,31 +150,6 @@ _CELLS: dict[CellType, Callable[[Any], Any]] = {
 }
 
 
-def _jsonl_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
-    names = [name for name, _ in columns]
-    for page in pages(records):
-        yield "".join([as_json({name: record[name] for name in names}) + "\n" for record in page]).encode()
-
-
-def _parquet_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
-    schema = _schema(columns)
-    nested = [name for name, kind in columns if kind == "json"]
-    sink, group = Sink(), list[Any]()
-    with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
-        for page in pages(records):
-            texts = ({name: as_json(one[name]) for name in nested if one[name] is not None} for one in page)
-            rows = [record | text for record, text in zip(page, texts, strict=True)]
-            group.append(pa.RecordBatch.from_pylist(rows, schema=schema))
-            if sum(batch.num_rows for batch in group) >= _GROUP:
-                writer.write_table(pa.Table.from_batches(group, schema))
-                group = []
-            if piece := sink.take():
-                yield piece
-        if group:
-            writer.write_table(pa.Table.from_batches(group, schema))
-    yield sink.take()
-
-
 @final
 class Sink(io.RawIOBase):
     """A file that is only written, in order, and whose bytes are taken as they come."""
@@ -186,10 +171,3 @@ class Sink(io.RawIOBase):
         """Return what was written since the last time."""
         taken, self._kept = bytes(self._kept), bytearray()
         return taken
-
-
-_WRITERS: dict[str, Callable[[Iterable[Record], Sequence[Column]], Iterator[bytes]]] = {
-    "csv": _csv_chunks,
-    "jsonl": _jsonl_chunks,
-    "parquet": _parquet_chunks,
-}

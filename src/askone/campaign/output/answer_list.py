@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from askone.campaign.engine.training_set import AskedQuestion, questions_of
+from askone.campaign.engine.training_set import AskedQuestion, number_of, questions_of
 from askone.campaign.output.views import has_picture, shown_fields
 from askone.learners.abilities import Forecasts, able
 from askone.session.log import Answered
@@ -53,6 +53,28 @@ def row_history(campaign: Campaign, position: int) -> dict[str, Any]:
     return {**campaign.predictions([position])[0], "asked": told(campaign, asked)}
 
 
+def flags(campaign: Campaign) -> list[dict[str, Any]]:
+    """Return what people found wrong, with the question that it is about."""
+    projection = campaign.projection
+    entries = [(entry, entry.event) for entry in projection.flags if isinstance(entry.event, Flagged)]
+    found = [(entry, event, projection.asked[number_of(event.asked)]) for entry, event in entries]
+    keys = {row.position: row.key for row in campaign.store.rows(campaign.name, [one.position for _, _, one in found])}
+    return [
+        {
+            "id": entry.id,
+            "resolved": entry.id in projection.resolved,
+            "number": asking.number,
+            "position": asking.position,
+            "key": keys.get(asking.position, ""),
+            "sentence": str(asking.question),
+            "reason": event.reason,
+            "who": entry.who,
+            "at": entry.at,
+        }
+        for entry, event, asking in found
+    ]
+
+
 def _is_disputed(one: AskedQuestion) -> bool:
     return len({given.answer for given in one.given}) > 1
 
@@ -68,7 +90,7 @@ def _flagged(campaign: Campaign) -> Counter[int]:
     """Return how many open flags each question has."""
     projection = campaign.projection
     events = [one.event for one in projection.flags if one.id not in projection.resolved]
-    return Counter(int(event.asked.removeprefix("ask-")) for event in events if isinstance(event, Flagged))
+    return Counter(number_of(event.asked) for event in events if isinstance(event, Flagged))
 
 
 def _slowest(campaign: Campaign, found: list[AskedQuestion]) -> list[AskedQuestion]:

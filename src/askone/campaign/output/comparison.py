@@ -3,7 +3,7 @@
 Each begins anew and learns from the answers in their order; before it learns one it says how likely it is, and pays
 -log2 of that for what was answered (``askone.compare``), but for an answer that it all but excluded no more than if it
 had given it one chance in a hundred: people slip.  Models that do not forecast are compared by their risk, where
-exams tell it: those drawn from the whole range (``exams = "mean"``), and pairs by lot.  Nobody is asked, and no label
+exams tell it: those drawn from the whole range (``exams = "mean"``), and random pairs.  Nobody is asked, and no label
 is needed; but the questions are those that the campaign's own model asked, others would have asked others.
 """
 

@@ -137,7 +137,7 @@ def spent(projection: Projection, settings: Settings) -> dict[str, Any]:
 def models(projection: Projection) -> list[dict[str, Any]] | None:
     """Return the models of a mixture, the leader first, each with its share of what is predicted; None: one learns.
 
-    The shares are earned by what each foretold of answers before it was told them.  Lines that differ only in how much
+    Shares are earned by how well each forecast the answers before it learnt them.  Lines that differ only in how much
     of the rows they take read alike, and have one share together.
     """
     shares = dict[str, float]()

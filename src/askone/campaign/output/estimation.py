@@ -9,7 +9,7 @@ import numpy as np
 
 from askone.campaign.engine.measurement import corrected
 from askone.campaign.engine.training_set import questions_of
-from askone.campaign.kinds.confidence import Estimate, ExamAnswer
+from askone.campaign.kinds.estimates import Estimate, ExamAnswer
 from askone.errors import InvalidArgument
 from askone.store.entries import Row
 

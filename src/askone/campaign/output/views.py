@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from askone.store.store import Store
 
 IMAGE = "image"
 _MAX_CHARACTERS = 20_000  # of a cell that are sent to a page
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9.]+)?)?")
 
 
 def has_picture(row: Row) -> bool:
@@ -45,14 +47,14 @@ def picture_of(store: Store, campaign: str, position: int) -> tuple[str, bytes] 
 def field(name: str, value: Any) -> dict[str, Any]:
     """Return a cell: its text, and what kind of thing it is.
 
-    >>> field("size", 37.0), field("page", "https://example.org")["kind"]
-    ({'name': 'size', 'value': '37', 'kind': 'number'}, 'url')
+    >>> field("size", 37.0), field("page", "https://example.org")["kind"], field("sold", "2026-03-01")["kind"]
+    ({'name': 'size', 'value': '37', 'kind': 'number'}, 'url', 'date')
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return {"name": name, "value": number_text(value), "kind": "number"}
     text = "" if value is None else value if isinstance(value, str) else _text(value)
     kind = "url" if text.startswith(("http://", "https://")) and " " not in text else "text"
-    return {"name": name, "value": text[:_MAX_CHARACTERS], "kind": kind}
+    return {"name": name, "value": text[:_MAX_CHARACTERS], "kind": "date" if _DATE.fullmatch(text) else kind}
 
 
 def _text(value: Any) -> str:

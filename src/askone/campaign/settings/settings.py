@@ -165,7 +165,7 @@ class AskSettings:
     ] = "error"
     order: Annotated[
         RowOrder,
-        about('"auto": the rows that help most; "random": rows by lot; "file": as they come, for live streams'),
+        about('"auto": the rows that help most; "random": in random order; "file": as they come, for live streams'),
     ] = "auto"
     lease_seconds: Annotated[float, about("how long a question is held for a person who is silent", ge=1, le=_DAY)] = (
         60.0

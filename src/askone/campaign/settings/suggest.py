@@ -22,7 +22,7 @@ GOLD_SHARE: Final = 0.05
 _EMPTY: Final = 0.25  # share of rows that known labels leave to be asked about, at least
 _LONGEST: Final = 80  # characters of a label, or of a code
 _CODE: Final = re.compile(r"[!-~]+")
-_ID: Final = re.compile(r"[_ -][iI][dD]$|[a-z]I[dD]$")
+_ID: Final = re.compile(r"[_ -]([iI][dD]|[nN][oOrR]\.?)$|[a-z]I[dD]$")  # order_id, Offer no., customerID
 _UNNAMED: Final = re.compile(r"(column|unnamed:?) \d+", re.IGNORECASE)
 _ROWS: Final = 20  # that show whether texts come again
 

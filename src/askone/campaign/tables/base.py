@@ -148,7 +148,7 @@ class Spread:
             self.rows, self._size, self._step = self.rows[::2], self._size // 2, self._step * 2
 
     def evenly(self) -> list[Any]:
-        """At most as many as were wanted."""
+        """Return at most as many as were wanted, evenly spaced."""
         return self.rows if len(self.rows) <= self._most else self.rows[::2]
 
 
@@ -174,7 +174,7 @@ def heading(names: Sequence[str], origin: str, limits: Limits) -> tuple[str, ...
 
 
 def numbered(columns: int) -> tuple[str, ...]:
-    """Return names of columns that have none.
+    """Return names for so many columns without names.
 
     >>> numbered(2)
     ('column 1', 'column 2')

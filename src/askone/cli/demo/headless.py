@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ def headless(answers: int = 1500, rows: int = 3000, console: Console | None = No
     console = console or Console()
     console.print(
         f"{rows} flats without prices; {PEOPLE} simulated people, each of whom guesses a price within some 4 % of it, "
-        "answer questions such as\n  [bold]Would it sell for more than 295000 EUR?[/bold]\n"
+        "answer questions such as\n  [bold]Is its market price above 295000 EUR?[/bold]\n"
         "Some of the questions are drawn at random to measure the model: what they say is the measured error."
     )
     with tempfile.TemporaryDirectory(prefix="askone-demo-") as folder:
@@ -53,18 +53,19 @@ def _played(campaign: Campaign, knowledge: Any, answers: int, console: Console) 
             shown.update(bar, completed=given)
             if stops and given >= stops[0]:
                 stops = [stop for stop in stops if stop > given]
-                lines.append(_line(campaign, knowledge.truth, given))
+                lines.append(_line(campaign, knowledge, given))
             if time.monotonic() > end:
                 break
     if not lines or lines[-1]["answers"] != given:
-        lines.append(_line(campaign, knowledge.truth, given))
+        lines.append(_line(campaign, knowledge, given))
     return lines
 
 
-def _line(campaign: Campaign, truth: Mapping[str, float], answers: int) -> dict[str, Any]:
-    step = max(1, len(truth) // _ROWS)
-    predicted = campaign.predictions(range(0, len(truth), step))
-    errors = [abs(one["prediction"] - truth[one["key"]]) for one in predicted]
+def _line(campaign: Campaign, knowledge: Any, answers: int) -> dict[str, Any]:
+    """Return the measured error beside the true one: both are of what people take for the price."""
+    step, chance = max(1, len(knowledge.truth) // _ROWS), random.Random(answers)
+    predicted = campaign.predictions(range(0, len(knowledge.truth), step))
+    errors = [abs(one["prediction"] - knowledge.guess(one["key"], chance)) for one in predicted]
     measured = campaign.dashboard(0.0)["curve"]["latest"]
     return {"answers": answers, "measured": measured, "true": float(np.mean(errors))}
 

@@ -164,7 +164,11 @@ class Agent(Knowledge):
         self.truth = truth
 
     def answer(self, question: Posed, key: str, chance: random.Random) -> bool:
-        return question.holds(self.truth[key] * math.exp(chance.gauss(0, UNSURE)))
+        return question.holds(self.guess(key, chance))
+
+    def guess(self, key: str, chance: random.Random) -> float:
+        """Return what somebody takes for the price."""
+        return self.truth[key] * math.exp(chance.gauss(0, UNSURE))
 
 
 def flats(folder: Path, count: int = 3000, seed: int = 0) -> DemoTask:
@@ -180,7 +184,7 @@ def flats(folder: Path, count: int = 3000, seed: int = 0) -> DemoTask:
         labels=Numbers(LOW, HIGH, "EUR", -3, "the price"),
         rows=RowSettings(key="flat", show=COLUMNS[1:], learn=COLUMNS[2:]),
         question=QuestionSettings(
-            wording="Would it sell for more than {threshold}?",
+            wording="Is its market price {side} {threshold}?",
             instructions="Size is in square metres. Answer as if the flat were on the market today.",
         ),
         ask=AskSettings(exam_share=0.15, price=0.1, currency="EUR"),

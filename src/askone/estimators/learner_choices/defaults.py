@@ -191,7 +191,7 @@ class SetLikelihood(FeatureChoice):
         bandwidth are left to it, and rows have two columns or more.
     graph : bool
         Whether the graph of the rows that are shown is among them, too (see ``NeighbourGraph``): of 60 different rows
-        or more; of more than 4,000, so many by lot are its nodes.
+        or more; of more than 4,000, so many, drawn at random, are its nodes.
     """
 
     fitted: bool = True
@@ -244,7 +244,7 @@ class Thurstone(FeatureChoice):
     ----------
     model, kernel, bandwidth, n_components
         As for ``SGD``, with fixed features.  "auto" is linear and Nyström features of three bandwidths, each
-        weighted by how well it foretold the answers; without rows, one constant per item (of more than 200 items:
+        weighted by how well it forecast the answers; without rows, one constant per item (of more than 200 items:
         ``ManyItemsLearner``).
     ties : bool
         Whether "about equal" is an answer, too (``PreferOrTie``): how near items then are is learnt from the answers.

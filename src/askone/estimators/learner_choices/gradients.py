@@ -68,7 +68,7 @@ class SGD(GradientChoice):
         About numbers: at the prediction ("active", "auto"), at random ("passive", the baseline), or for the label
         itself ("full").  About classes: sets by the design of least variance ("designed", "auto"), single classes by
         importance ("singletons"), random half-spaces ("sphere", Algorithm 1), a random class ("coordinates", the
-        paper's, not consistent), balanced random sets ("passive"), the label ("full").  About orders: pairs by lot,
+        paper's, not consistent), balanced random sets ("passive"), the label ("full").  About orders: random pairs,
         for scores of items ("borda", "auto", "bradley-terry") or of pairs ("pairs", "thresholded"), weighted pairs
         ("sphere", Algorithm 1, simulations only), whole orders ("full").
     limit : number or None

@@ -15,6 +15,7 @@ from askone.labels.base import Space
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
+from askone.labels.wording import rounded_text
 from askone.questions.base import listed
 
 _WIDTH, _HEIGHT, _EDGE = 360, 96, 6
@@ -32,11 +33,14 @@ def described(space: Space | None) -> str:
 
     >>> described(Real(-30, 45, unit="°C"))
     'a number from -30 to 45 °C'
+    >>> described(Real(15_000, 120_000, unit="EUR"))
+    'a number from 15,000 to 120,000 EUR'
     """
     if isinstance(space, Real):
         several = f"{space.m} numbers, the first" if space.m > 1 else "a number"
+        ends = f"{rounded_text(space.lows[0], 4)} to {rounded_text(space.highs[0], 4)}"
         found = " (a range that it found)" if space.is_found else ""
-        return f"{several} from {space.lows[0]:.4g} to {space.highs[0]:.4g} {space.unit}".rstrip() + found
+        return f"{several} from {ends} {space.unit}".rstrip() + found
     if not isinstance(space, Ranking | FiniteSpace):
         return "a number, in a range that its first questions find"
     what, names = ("an order of", space.items) if isinstance(space, Ranking) else ("one of", space.names)

@@ -30,6 +30,9 @@ function drawn(grey) {
   return canvas;
 }
 
+/** The sentence, which is English, with its large numbers as people write them. */
+const said = ({ sentence, amount }) => (amount ? sentence.replace(/(?<![\w.,])\d{5,15}(?!\w)/g, (digits) => Number(digits).toLocaleString("en")) : sentence);
+
 function rowOf(row) {
   if (row.image) return [el("img", { class: "picture", src: row.image, alt: "The picture that is asked about" })];
   if (row.pixels) return [drawn(row.pixels)];
@@ -68,7 +71,7 @@ function render({ model, el: root }) {
     const focused = box.contains(document.activeElement);
     const parts = [];
     if (error) parts.push(el("p", { class: "error", role: "alert" }, error));
-    parts.push(el("h3", { "aria-live": "polite", dir: "auto" }, question ? question.sentence : why));
+    parts.push(el("h3", { "aria-live": "polite", dir: "auto" }, question ? said(question) : why));
     if (question) {
       const content = rowOf(row);
       if (content.length) parts.push(el("div", { class: "card" }, ...content));

@@ -152,7 +152,8 @@ def _posed(question: Question) -> Record:
     if isinstance(question, Prefer):
         words = question.answers
     pair = isinstance(question, Prefer)
-    return {"number": question.number, "sentence": str(question), "answers": [str(w) for w in words], "pair": pair}
+    posed = {"number": question.number, "sentence": str(question), "answers": [str(w) for w in words], "pair": pair}
+    return {**posed, "amount": isinstance(question, HalfSpace)}
 
 
 def _as_list(rows: Any) -> Any:

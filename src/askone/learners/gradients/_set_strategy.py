@@ -66,7 +66,7 @@ class SetStrategy(Strategy):
         return Subset(members, wording=self.space.wording, **fields)
 
     def place(self, question: Subset) -> int:
-        """Return which class a question about one class is about."""
+        """Return the place of the class that a question about one class names."""
         if len(question.members) != 1:
             raise InvalidArgument("question", "about one class", str(question))
         return self.space.index(question.members[0], "question")

@@ -18,6 +18,8 @@ from askone.features.maps import FeatureMap
 from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
 
 _UNLIKELY = 4.0  # nats, of evidence against flips that nobody declared, and against noise beyond the range
+_USUAL = 0.05  # noise scale that is likeliest before any answer; a decade from it costs a nat
+_MIDDLE = 1.0  # nats, of evidence against other prior scales than the middle one
 _RARE = 0.43  # how many nats e times as much noise is likelier where the rarer answer is e times as rare as the other
 _YOUNG = 1.0  # nats that a filter is behind the one that it begins as
 _FIRST_LOOK = 64  # answers before any filter is dropped
@@ -100,7 +102,11 @@ class FilterGrid:
     # -- which filters there are ----------------------------------------------------------------
 
     def first(self) -> Bank:
-        """Return every second noise scale; of wary filters every fourth, from the noisiest on, at the middle prior."""
+        """Return every second noise scale; of wary filters every fourth, from the noisiest on, at the middle prior.
+
+        With noise s and prior scale t the log evidence begins at -log10(s / .05)^2 - [t is not the middle one]: of
+        many filters some that are far from right would foretell the first twenty answers by chance, and lead.
+        """
         place = np.arange(len(self.table))
         noisier = len(self.noises) - 1 - place % len(self.noises)
         prior = place // len(self.noises) % len(self.priors)
@@ -109,8 +115,8 @@ class FilterGrid:
         bank = self.begun(alive)
         doubts = (self.flips(bank) > self.flip) + (self.noise(bank) > 1.0)
         rarer = _RARE * log(0.5 / self.rarer)
-        noisier = np.array([rarer * log(s) for s in self.noise(bank).tolist()])
-        return replace(bank, evidence=noisier - _UNLIKELY * doubts)
+        noisier = np.array([rarer * log(s) - (log(s / _USUAL) / log(10.0)) ** 2 for s in self.noise(bank).tolist()])
+        return replace(bank, evidence=noisier - _UNLIKELY * doubts - _MIDDLE * (prior[alive] != len(self.priors) // 2))
 
     def begun(self, alive: Array) -> Bank:
         """Return filters that know nothing."""

@@ -15,8 +15,9 @@ model is shifted, <x, w> = quantile: z = e (x^T mu - s Phi^-1(tau) - c) / sqrt(v
 P(Y <= c) = tau, again for any noise.
 
 The bank has filters of all noise scales s, prior scales (S = tau^2 I at first) and feature maps (bandwidths of a
-kernel), and some that reckon with flips (pi = 0.2).  All learn from every answer; questions are asked at their mean,
-weighted by evidence.  Those that the answers speak against are dropped; beside the best one others begin.
+kernel), and some that reckon with flips (pi = 0.2).  Before any answer a noise of a twentieth of half the range, and
+the middle prior scale, are likelier than others (see ``_grid``).  All learn from every answer; questions are asked at
+their mean, weighted by evidence.  Those that the answers speak against are dropped; beside the best one others begin.
 
 Several outputs have a bank each: a question is about one of them, or one of the bundles that may be asked,
 drawn at random.

@@ -22,12 +22,12 @@ from askone.learners.mixture.bits import ClassBits
 from askone.learners.mixture.discriminant import DiscriminantMember
 from askone.learners.mixture.members import FittedMember
 from askone.learners.one_label import said_before
+from askone.learners.scores import slipped
 from askone.learners.streaming import Exchange, StreamBlock
 from askone.questions.base import Answer, Question
 
 _TRUST, _TRIED = 1.0, 20.0  # of a model that alone reads texts (see ``Mixture``)
 _FULL, _SOON = 1.0, 50.0  # of normal distributions: that they are of another kind is what makes them worth having
-_LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 
 
 @final
@@ -87,10 +87,10 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
         others = sum(share * foretold[i][0] for i, share in zip(there, shares[1:], strict=True))
         own, base = learnt_beside(self.base, state.base, front, question, answer, shares[0], others)
         heat, keep = state.heat.copy(), 1.0 - 1.0 / max(0.5 * self._known(state), 50.0)
-        losses = np.full(len(state.fits) + 1, -log(_slipped(own)))
+        losses = np.full(len(state.fits) + 1, -log(slipped(own)))
         for i, (said, chances) in foretold.items():
-            losses[1 + i] = -log(_slipped(said))
-            heat[i] = keep * heat[i] + logs((1.0 - _LAPSE) * chances + 0.5 * _LAPSE)
+            losses[1 + i] = -log(slipped(said))
+            heat[i] = keep * heat[i] + logs(slipped(chances))
         return replace(self._judged_by(state, losses), heat=heat), base
 
     def _scale(self, state: MixtureState) -> float:
@@ -118,7 +118,3 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
         told = [(k, one) for k, one in enumerate(heard) if isinstance(one, Exchange) and one.answer is not None]
         bits = [self.likelihood.bit(one.question, one.answer) for _, one in told if one.answer is not None]
         return np.array([k for k, _ in told], dtype=np.int64), np.array(bits).reshape(len(bits), self.likelihood.width)
-
-
-def _slipped(chance: float) -> float:
-    return (1.0 - _LAPSE) * chance + 0.5 * _LAPSE

@@ -106,7 +106,7 @@ class _Normals(NamedTuple):
 
     @property
     def constants(self) -> Array:
-        """What Student's t has at m, but for what is the same for all classes."""
+        """Student's t at the mean, without the factors that all classes share."""
         f, q = self.freedom, self.means.shape[1]
         return np.asarray(self.logs + gammaln(0.5 * (f + q)) - gammaln(0.5 * f) - 0.5 * q * np.log(0.5 * f))
 

@@ -10,19 +10,14 @@ if not, v* need not even favour the likeliest class.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askone._common.lazy_import import lazy_import
+from askone._common.lazy import optimize
 from askone._common.types import Array
 from askone.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from scipy import optimize
-else:
-    optimize = lazy_import("scipy.optimize")
 
 
 @final

@@ -96,7 +96,7 @@ class GenericSGD(Learner[GenericState]):
         return GenericState(zeros, zeros, 0)
 
     def ask(self, state: GenericState, x: ArrayLike, uniform: Array) -> Slope:
-        """Is <U, grad_theta l> at least V?"""
+        """Return the question: is <U, grad_theta l> at least V?"""
         phi = self.model.features(as_row(x, self.columns))[0]
         uniform = as_uniform(uniform, self.width)
         U = sphere(uniform[None, :-1])[0]

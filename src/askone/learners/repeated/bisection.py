@@ -76,7 +76,7 @@ class BisectedReal(NumberRows):
         return [high - low for low, high in zip(known[:m], known[m:], strict=True)]
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> HalfSpace:
-        """Is the least known output above the middle of what is left?"""
+        """Return whether the output with the widest interval lies above its middle, as a question."""
         m, widths = self.space.m, self._widths(known)
         j = widths.index(max(widths))
         direction = [float(i == j) for i in range(m)]
@@ -162,7 +162,7 @@ def huffman_split(p: Array) -> list[int]:
 
 
 def small_split(p: Array, most: int) -> list[int]:
-    """At most so many of the likeliest symbols, as near to half of the probability as they come.
+    """Return at most so many of the likeliest symbols, together as near to half of the probability as they come.
 
     >>> small_split(np.array([0.1, 0.3, 0.2, 0.4]), 3)
     [3]

@@ -53,7 +53,7 @@ class RememberedReal(NumberRows):
         return known[1] - known[0] > max(2 * self.precision, 2 * self.grain)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> HalfSpace:
-        """At the prediction, or within the interval where that is not."""
+        """Return the question at the prediction, or, where the label cannot be there, in the middle of what is left."""
         low, high = known
         z = float(self.inner.iterate(state.inner, row)[0, 0])
         margin = self._margin(low, high)
@@ -117,7 +117,7 @@ class RememberedClasses(ClassRows):
         return self.inner.width
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:
-        """Return a half-space that cuts what is left."""
+        """Return a half-space that splits the labels which are still possible."""
         strategy, left = cast(Sphere, self.inner.strategy), np.array(known) > 0
         return strategy.ask_among(self.inner.scores(state.inner, row)[0], uniform, self.inner.count(state.inner), left)
 

@@ -94,7 +94,7 @@ class Defaults(Run):
         return jobs
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Return by data set the line, and by learner checkpoints and errors, repeats x checkpoints."""
+        """Return, for each data set, the baseline, and for each learner the errors, repeats x checkpoints."""
         found, left, repeats = {}, iter(results), 1 if quick else 2
         for data in _STREAMS:
             line = next(left)

@@ -138,7 +138,7 @@ def population_fit(loss: str, ridge: float, squared: bool) -> dict[str, Any]:
 
 
 def sample_fits(seeds: list[int], counts: list[int], ridge: float) -> dict[str, list[list[float]]]:
-    """For each loss the share of wrong signs of g_n, trials x sample sizes n."""
+    """Return, for each loss, the share of wrong signs of g_n, trials x sample sizes n."""
     x = design()
     phi = Nystroem.from_rows(x, _POINTS, bandwidth=_BANDWIDTH, scaler=Scaler.identity(1))(x)
     found: dict[str, list[list[float]]] = {loss: [] for loss in LOSSES}

@@ -118,7 +118,7 @@ class HeavyWork:
         self._closed = False
 
     async def run(self, request: Request, person: str, job: str, **values: Any) -> Any:
-        """Return the result of a job of ``jobs``; it is ended when whoever sent the request goes away."""
+        """Return the result of a job of ``jobs``, which is ended when the client disconnects."""
         work = asyncio.create_task(self._in_turn(person, job, values))
         gone = asyncio.create_task(_disconnected(request))
         try:
@@ -202,7 +202,7 @@ class HeavyWork:
             child.close()
 
     def close(self) -> None:
-        """End all processes and threads; one that is at work ends with whoever waits for it."""
+        """End all processes and threads; one that is at work ends when its caller stops waiting."""
         self._closed = True
         while self._idle:
             self._idle.pop().close()

@@ -38,7 +38,7 @@ from askone.server._responses import (
 )
 from askone.server._routing import JsonResponse
 from askone.server.routes.accounts import memberships
-from askone.server.security.tokens import digest, new_id, new_secret
+from askone.server.security.tokens import INVITATIONS, issue_invitation, new_id, new_secret
 
 MOST_KEYS = 100
 _AT_ONCE = 500  # rows whose doubts are reckoned without letting anybody in
@@ -46,7 +46,7 @@ log = logging.getLogger("askone.server")
 
 
 async def list_campaigns(ctx: RequestContext) -> list[dict[str, Any]]:
-    """Return the campaigns of whoever asks; an annotator's with no other numbers than their own."""
+    """Return the caller's campaigns; annotators see no other numbers than their own."""
     records = {record.name: record for record in await to_thread(ctx.store.campaigns)}
     roles = await to_thread(memberships, ctx.accounts, ctx.user.id, ctx.user.role, records)
     listed = []
@@ -207,13 +207,12 @@ async def list_invitations(ctx: RequestContext) -> list[InvitationResponse]:
 
 async def invite(ctx: RequestContext, body: NewInvitation) -> NewInvitationResponse:
     """Make a link that makes annotators of this campaign; its secret is shown this once."""
-    if len(await to_thread(ctx.accounts.invitations, ctx.campaign_name)) >= 500:
-        raise conflict("There are 500 invitations: revoke some first.")
-    secret, name = new_secret(), new_id("i")
     expires = ctx.now + 3600 * body.expires_hours
-    await to_thread(
-        ctx.accounts.add_invitation, name, digest(secret), ctx.campaign_name, expires, body.most_uses, body.title
-    )
+    terms = ctx.campaign_name, expires, body.most_uses, body.title
+    made = await to_thread(issue_invitation, ctx.accounts, *terms)
+    if made is None:
+        raise conflict(f"There are {INVITATIONS} invitations: revoke some first.")
+    name, secret = made
     link = f"/join#{secret}"
     here = f"{ctx.request.url.scheme}://{ctx.request.headers['host']}"
     base = ctx.services.config.public_url.rstrip("/") or here

@@ -102,7 +102,7 @@ async def page(ctx: RequestContext) -> Response:
 
 
 async def error_page(request: Request, error: Exception) -> Response:
-    """For the framework: an error; to a browser that looks for a page which is not there, a page that says so."""
+    """Return an error as JSON, or as a page to a browser that looks for a page; called by the framework."""
     wanted = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
     response = error_response(error)
     if response.status_code != 404 or not wanted or request.url.path.startswith(("/api/", "/static/")):

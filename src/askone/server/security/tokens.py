@@ -11,6 +11,8 @@ from askone.store.accounts.accounts import Accounts
 
 TOKEN = "ask1_"
 """How tokens begin, so that scanners find one that leaked."""
+INVITATIONS = 500
+"""Of one campaign at most."""
 
 
 def new_secret(prefix: str = "") -> str:
@@ -34,8 +36,19 @@ def issue_token(accounts: Accounts, user: str, scopes: Sequence[str], expires: f
     return name, token
 
 
+def issue_invitation(
+    accounts: Accounts, campaign: str, expires: float, uses: int, title: str
+) -> tuple[str, str] | None:
+    """Make an invitation; return its id and its secret, which is shown this once; None: there are too many."""
+    if len(accounts.invitations(campaign)) >= INVITATIONS:
+        return None
+    name, secret = new_id("i"), new_secret()
+    accounts.add_invitation(name, digest(secret), campaign, expires, uses, title)
+    return name, secret
+
+
 def digest(secret: str) -> str:
-    """Return what is kept of a secret."""
+    """Return the hash of a secret: all of it that is stored."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -190,7 +190,7 @@ class Accounts(RemovalRepository, WebhookRepository):
             raise AlreadyExists(f"the name {name!r} or the id is taken, or what it belongs to is gone") from error
 
     def revoke_invitation(self, id: str, campaign: str) -> bool:
-        """Take back an invitation to this campaign; whether there was one."""
+        """Take back an invitation to this campaign; return whether there was one."""
         return self._run("DELETE FROM invitations WHERE id = ? AND campaign = ?", id, self._campaign(campaign)) > 0
 
 

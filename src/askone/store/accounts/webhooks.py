@@ -129,7 +129,7 @@ class WebhookRepository(Repository):
         return self._run("DELETE FROM deliveries WHERE due < ?", before)
 
     def queue_delivery(self, id: str, webhook: str, body: str, at: float) -> None:
-        """Let something be delivered from ``at`` on; nothing where it waits already or the webhook is gone."""
+        """Queue a delivery, to be sent from ``at`` on; not if it is queued already or the webhook is gone."""
         self._run(
             """INSERT INTO deliveries (id, webhook, body, due, tries)
             SELECT ?, id, ?, ?, 0 FROM webhooks WHERE id = ? ON CONFLICT (id) DO NOTHING""",

@@ -2,7 +2,7 @@
 
 import { del, patch, post } from "../shared/api.js";
 import { confirm, copyable } from "../shared/dialogs.js";
-import { dataTable, el, show, toast } from "../shared/dom.js";
+import { dataTable, el, show, stackedTable, toast } from "../shared/dom.js";
 import { action, attempt, check, choice, field, fill, numeral, showError, text, words } from "../shared/fields.js";
 import { start } from "../manage/page.js";
 import { day } from "../shared/format.js";
@@ -138,7 +138,7 @@ function users(person) {
       el("td", {}, self ? "you" : forgotten ? "" : acts(user)));
   };
 
-  const table = (all) => dataTable("Users", ["Name", "Role", ""], all.map(line));
+  const table = (all) => stackedTable("Users", ["Name", "Role", ""], all.map(line));
 
   const form = el("form", { class: "fields" },
     field({ label: "Name", path: "name", hint: "Letters of one alphabet; no other name may look like it." }, text("", (value) => { wish.name = value; }, { required: true, maxlength: "100" })),
@@ -164,7 +164,7 @@ start(async (person, place) => {
   const own = user.role === "annotator" ? null : tokens();
   show(place,
     el("div", { class: "line between page-head" },
-      el("div", {}, el("h1", {}, user.name), el("p", { class: "muted" }, `Signed in as ${user.role}.`)),
+      el("div", {}, el("h1", {}, user.name), el("p", { class: "muted" }, `Your role here: ${user.role}.`)),
       action("Sign out", () => post("/logout").then(() => location.assign("/")))),
     el("div", { class: "stack" }, el("div", { class: "halves" }, password(() => own?.refresh()), own?.element ?? null), user.role === "admin" ? users(person) : null, leaving(user)));
 });

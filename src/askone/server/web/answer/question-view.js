@@ -1,7 +1,7 @@
 // The row of a question as elements. Everything that comes from outside goes in as text.
 
 import { el, icon, sharp } from "../shared/dom.js";
-import { local } from "../shared/format.js";
+import { local, localDate } from "../shared/format.js";
 import { t } from "../shared/language.js";
 import { plain, whole } from "./sentence.js";
 import { lookCloser } from "./zoom.js";
@@ -70,6 +70,7 @@ function value(field, words) {
   if (text === "") return [el("span", { class: "muted" }, "–")];
   if (field.kind === "url") return link(text);
   if (field.kind === "number") return [local(text)];
+  if (field.kind === "date") return [localDate(text)];
   return reading(text, isLong(field) || words.alone ? words : []);
 }
 

@@ -6,21 +6,24 @@ import { count, percent, plural, rounded, withUnit } from "../shared/format.js";
 
 const isShare = (measure, unit) => !unit && /share|agree|right/.test(measure);
 
-/** How values of this measure are written. */
-export function writer(measure, unit) {
-  if (isShare(measure, unit)) return (value) => percent(value, value > 0.9 && value < 0.9995 ? 1 : 0);
+const WIDE = 0.1; // a band of shares: no digit behind the point means anything
+
+/** How values of this measure are written; `width` is that of the band around them. */
+export function writer(measure, unit, width = 0) {
+  if (isShare(measure, unit)) return (value) => percent(value, value > 0.9 && value < 0.9995 && width < WIDE ? 1 : 0);
   return (value) => withUnit(rounded(value), unit);
 }
 
 /** "84 % to 88 %", "73 to 172 EUR". */
 export function interval(low, high, measure, unit) {
-  if (isShare(measure, unit)) return `${writer(measure, unit)(low)} to ${writer(measure, unit)(high)}`;
+  const write = writer(measure, unit, high - low);
+  if (isShare(measure, unit)) return `${write(low)} to ${write(high)}`;
   return withUnit(`${rounded(low)} to ${rounded(high)}`, unit);
 }
 
 /** The error as a headline and a note. A number's band that begins at 0 has its end alone: its middle may be next to nothing by chance. */
 export function headline({ value, low, high }, measure, unit) {
-  const write = writer(measure, unit);
+  const write = writer(measure, unit, high - low);
   if (isShare(measure, unit) || low > 0) return [write(value), interval(low, high, measure, unit)];
   return [`at most ${write(high)}`, "in 95 of 100 cases"];
 }
@@ -45,10 +48,20 @@ export function drawCurve({ measure, unit, points, ahead = [], target = null }, 
   const place = (key) => (point) => [x(point.n), Math.max(box.top, Math.min(box.bottom, y(point[key])))];
   for (const [part, kind] of [[ahead, "ahead"], [points, "main"]])
     if (part.length > 1) svg.append(band(part.map(place("high")), part.map(place("low")), kind));
+  if (points.length === 1) svg.append(band(...["high", "low"].map((key) => [-5, 5].map((aside) => [x(points[0].n) + aside, place(key)(points[0])[1]])), "main"));
   if (ahead.length > 1) svg.append(line(ahead.map(place("value")), "ahead"));
   if (target !== null && target >= y.domain[0] && target <= y.domain[1]) svg.append(...targetLine(y(target), box, write(target)));
-  if (points.length) svg.append(line(points.map(place("value")), "main"), ...endMark(points.at(-1), x, y, box, write));
-  const text = (point) => `${plural(point.n, "answer")}: ${measure} ${write(point.value)} (${interval(point.low, point.high, measure, unit)})`;
+  if (points.length) {
+    const last = points.at(-1);
+    const [words] = headline(last, measure, unit);
+    const [, told] = place(words.startsWith("at most") ? "high" : "value")(last); // the height that the words are about
+    const lines = [points, ahead].flatMap((part) => sampled(part.map(place("value"))));
+    svg.append(line(points.map(place("value")), "main"), s("circle", { class: "end", cx: x(last.n), cy: y(last.value), r: 5 }), endLabel([x(last.n), told], box, words, lines));
+  }
+  const text = (point) => {
+    const [value, note] = headline(point, measure, unit);
+    return `${plural(point.n, "answer")}: ${measure} ${value} (${note})`;
+  };
   return { svg, box, rest: Math.max(0, points.length - 1), stops: [...points.map((p) => ({ x: x(p.n), y: y(p.value), text: text(p) })), ...ahead.map((p) => ({ x: x(p.n), y: y(p.value), text: `expected at ${text(p)}` }))] };
 }
 
@@ -57,16 +70,21 @@ const targetLine = (y, box, words) => [
   s("text", { class: "plot-tick", x: box.left + 4, y: y - 5 }, `stop at ${words}`),
 ];
 
-function endMark(last, x, y, box, write) {
-  const [px, py] = [x(last.n), y(last.value)];
-  const words = write(last.value);
+/** Places on a line, close to each other. */
+const sampled = (places) => places.flatMap(([x, y], i) => {
+  const [to, height] = places[i + 1] ?? [x, y];
+  const steps = Math.max(1, Math.ceil(Math.abs(to - x) / 4));
+  return Array.from({ length: steps }, (_, k) => [x + ((to - x) * k) / steps, y + ((height - y) * k) / steps]);
+});
+
+/** What the last point says, where no line strikes it through: above it, below it, or above or below all that is drawn there. */
+function endLabel([px, py], box, words, lines) {
   const half = 4 + 4.5 * words.length;
-  // Above the point, and below it where there is no room: beside it lies the forecast, which would strike it through.
-  const above = py - 26 > box.top;
-  return [
-    s("circle", { class: "end", cx: px, cy: py, r: 5 }),
-    s("text", { class: "end-label", x: Math.max(box.left + half, Math.min(box.right - half, px)), y: above ? py - 14 : py + 24, "text-anchor": "middle" }, words),
-  ];
+  const x = Math.max(box.left + half, Math.min(box.right - half, px));
+  const heights = lines.filter(([at]) => Math.abs(at - x) < half + 6).map(([, height]) => height);
+  const free = (at) => at > box.top && at < box.bottom - 4 && heights.every((height) => height < at - 18 || height > at + 6);
+  const y = [py - 14, py + 24, Math.min(...heights) - 14, Math.max(...heights) + 24].find(free) ?? py - 14;
+  return s("text", { class: "end-label", x, y, "text-anchor": "middle" }, words);
 }
 
 export function tableOfCurve({ measure, unit, points, ahead = [] }) {

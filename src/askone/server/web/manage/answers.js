@@ -1,10 +1,10 @@
 // Answers to look through: by person, by what is odd about them, row by row; and questions that a manager decides.
 
 import { get, post } from "../shared/api.js";
-import { dataTable, el, sharp, show, toast } from "../shared/dom.js";
+import { el, sharp, show, stackedTable, toast } from "../shared/dom.js";
 import { opened } from "../shared/dialogs.js";
 import { action, bad, choice, field, words } from "../shared/fields.js";
-import { count, moment, number, percent } from "../shared/format.js";
+import { count, grouped, moment, percent, rounded, withUnit } from "../shared/format.js";
 import { thumbnail } from "./predictions.js";
 
 const PAGE = 20;
@@ -17,7 +17,7 @@ const EMPTY = {
 const word = (one, answer) => (answer === null ? "–" : one.words[answer ? 0 : 1]);
 const said = (one) => el("ul", { class: "plain said" }, one.given.map((given) =>
   el("li", { class: given.excluded ? "muted" : null }, el("strong", { dir: "auto" }, word(one, given.answer)), ` ${given.name || given.who}`,
-    given.took === null ? null : el("span", { class: "muted small number" }, ` ${number(given.took, 2)} s`))));
+    given.took ? el("span", { class: "muted small number" }, ` ${given.took.toFixed(1)} s`) : null)));
 
 /** What counts: what people said, or what a manager decided; a known label decides nothing. */
 function verdict(one) {
@@ -31,14 +31,15 @@ function portrait(person) {
   return el("dl", { class: "tiles", "aria-label": `Numbers of ${person.name || person.id}` },
     tile("Answers", count(person.answers), `${count(person.skips)} skipped`),
     person.rates ? tile("Bits an answer", person.rates.bits.toFixed(2), `surely ${person.rates.bits_interval.map((end) => end.toFixed(2)).join(" to ")}`) : null,
-    tile("Median time", person.median_seconds === null ? "–" : `${number(person.median_seconds, 2)} s`, `${count(person.fast)} too fast to be read`),
+    tile("Median time", person.median_seconds ? `${person.median_seconds.toFixed(1)} s` : "–", `${count(person.fast)} too fast to be read`),
     tile("Known answers met", person.gold_asked ? percent(person.gold_right / person.gold_asked) : "–", `of ${count(person.gold_asked)}`),
     tile("Agreement", person.agreement_of ? percent(person.agreement) : "–", `of ${count(person.agreement_of)} with others`),
     tile("Says yes", percent(person.yes_rate), "far from the others’ may mean guessing"));
 }
 
 export function answersTab(panel, shared) {
-  const { root } = shared;
+  const { root, record: { settings: { labels } } } = shared;
+  const asked = (one) => (labels.kind === "number" ? grouped(one.sentence) : one.sentence);
   const wish = { which: "all", person: new URLSearchParams(location.hash.split("?")[1] ?? "").get("person") ?? "", skip: 0 };
   const [place, person, pages, people] = [el("div", { "aria-live": "polite" }), el("div"), el("div", { class: "line between" }), el("div", { class: "field" })];
   let known = [];
@@ -71,9 +72,9 @@ export function answersTab(panel, shared) {
     }
   }
 
-  const table = (answers) => dataTable("Answers", ["Row", "Question", "Said", "Counts as", ["", {}, "Open"]], answers.map((one) => el("tr", {},
+  const table = (answers) => stackedTable("Answers", ["Row", "Question", "Said", "Counts as", ["", {}, "Open"]], answers.map((one) => el("tr", {},
     el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
-    el("td", { class: "prose" }, one.sentence, one.flags ? el("span", { class: "badge warn" }, "reported") : null),
+    el("td", { class: "prose" }, asked(one), one.flags ? el("span", { class: "badge warn" }, "reported") : null),
     el("td", {}, said(one)), el("td", {}, verdict(one), one.chance < 0.5 ? el("p", { class: "muted small" }, `the model gave it ${percent(one.chance)}`) : null,
       wish.which === "undecided" ? decide(one, refresh) : null),
     el("td", {}, el("button", { type: "button", class: "button small", "aria-label": `Open row ${one.key}, question ${one.number}`, onclick: () => open(one.position) }, "Open")))), { class: "answers-table" });
@@ -108,7 +109,7 @@ export function answersTab(panel, shared) {
       shared.poll.now();
       await after();
     };
-    return one.gold !== null ? null : el("div", { class: "line", role: "group", "aria-label": `Decide: ${one.sentence}` }, el("span", { class: "small" }, "Decide:"),
+    return one.gold !== null ? null : el("div", { class: "line", role: "group", "aria-label": `Decide: ${asked(one)}` }, el("span", { class: "small" }, "Decide:"),
       [true, false].map((answer) => action(word(one, answer), rule(answer), { class: one.ruling === answer ? "button small primary" : "button small", "aria-pressed": String(one.ruling === answer) })),
       one.ruling === null ? null : action("As people said", rule(null), { class: "button small quiet" }));
   }
@@ -118,9 +119,9 @@ export function answersTab(panel, shared) {
       el("p", { class: "strong" }, row.key),
       typeof row.image === "string" && /^\/(?!\/)/.test(row.image) ? sharp(el("img", { class: "story-picture", src: row.image, alt: `Picture of ${row.key}` })) : null,
       el("dl", { class: "story-fields" }, row.row.flatMap((one) => [el("dt", { class: "muted small", dir: "auto" }, one.name), el("dd", { dir: "auto" }, String(one.value))])),
-      el("p", {}, "Predicted: ", el("strong", {}, Array.isArray(row.prediction) ? row.prediction.join(" › ") : typeof row.prediction === "number" ? number(row.prediction, 4) : String(row.prediction))),
+      el("p", {}, "Predicted: ", el("strong", {}, Array.isArray(row.prediction) ? row.prediction.join(" › ") : typeof row.prediction === "number" ? withUnit(rounded(row.prediction, 4), labels.unit) : String(row.prediction))),
       ...row.asked.map((one) => el("section", { class: "card flat stack" },
-        el("h3", {}, one.sentence), el("p", { class: "muted small" }, one.given.map((given) => moment(given.at)).join(" · ")), said(one), el("p", {}, "Counts as ", verdict(one)), decide(one, draw))),
+        el("h3", {}, asked(one)), el("p", { class: "muted small" }, one.given.map((given) => moment(given.at)).join(" · ")), said(one), el("p", {}, "Counts as ", verdict(one)), decide(one, draw))),
     ];
   }
 

@@ -61,7 +61,7 @@ function drawMeasure(models) {
   return dataTable(`Models by ${measure}`, ["Model", [name, number], ["Against the present one", number]], models.map((one, i) => el("tr", {},
     el("th", { scope: "row" }, one.name),
     el("td", number, ...within(one.value, one.error)),
-    el("td", number, ...(i ? within(one.difference, one.difference_error, one.difference > 0 ? "+" : "") : ["–"])))),
+    el("td", number, ...(i ? within(Math.abs(one.difference), one.difference_error, one.difference > 0 ? "+" : "−") : ["–"])))),
   { caption: measure === BITS ? null : el("caption", {}, `By ${count(answers)} questions that measure`) });
 }
 

@@ -22,21 +22,36 @@ export class Estimates {
       this.of = value;
       above.hidden = value !== "share above";
     });
+    this.groups = el("select", { onchange: (event) => { this.by = event.target.value; } });
+    this.grouped = field({ label: "By column" }, this.groups);
+    this.offer([]);
     const form = el("form", { class: "fields" },
-      this.numbers ? field({ label: "Estimate" }, of) : null, above,
-      field({ label: "By column", hint: "Empty: all rows together." }, text("", (value) => { this.by = value; })),
+      this.numbers ? field({ label: "Estimate" }, of) : null, above, this.grouped,
       el("div", { class: "field end" }, el("button", { type: "submit", class: "button" }, "Estimate")));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.refresh();
     });
     this.element = el("section", { class: "card stack estimates" }, el("h2", {}, "The whole table"),
-      el("p", { class: "muted small" }, "Predictions of all rows, corrected by the questions that measure: right even where the model is not."), form, this.place);
+      el("p", { class: "muted small" }, this.numbers ? "Predictions of all rows, corrected by the questions that measure: right even where the model is not." : "How many predictions are right, by the questions that measure."),
+      this.numbers && (shared.record.settings.ask?.exams ?? "error") === "error" ? el("p", { class: "muted small" }, "Here they measure how far predictions are off, so a mean is the model’s alone, without an interval. A new campaign can have it measured: “Measuring questions are about”.") : null,
+      form, this.place);
+    this.element.hidden = this.labels.kind === "order" && !(shared.record.rows > 1); // no table
+  }
+
+  /** Rows can be told apart by these columns. */
+  offer(columns) {
+    const names = columns.filter(Boolean);
+    if (names.join("\n") === this.names) return;
+    this.names = names.join("\n");
+    show(this.groups, el("option", { value: "" }, "all rows together"), ...names.map((name) => el("option", { value: name }, name)));
+    this.groups.value = this.by = names.includes(this.by) ? this.by : "";
+    this.grouped.hidden = !names.length;
   }
 
   async refresh() {
     const of = this.of === "share above" ? `share above ${this.above.trim()}` : this.of;
-    const by = this.by.trim() ? `&by=${encodeURIComponent(this.by.trim())}` : "";
+    const by = this.by ? `&by=${encodeURIComponent(this.by)}` : "";
     try {
       show(this.place, this.#draw(await get(`${this.shared.root}/estimate?what=${encodeURIComponent(of)}${by}`)));
     } catch (error) {
@@ -57,7 +72,6 @@ export class Estimates {
       el("td", {}, span(one.always_low, one.always_high)),
       el("td", {}, say(one.model)),
       el("td", number, count(one.bits)),
-      el("td", number, one.labels === null ? "–" : count(Math.round(one.labels)))))),
-      this.numbers && estimates.every((one) => one.low === null) ? el("p", { class: "muted small" }, "Questions that measure a mean come with exams = \"mean\" under [ask] in the settings.") : null);
+      el("td", number, one.labels === null ? "–" : count(Math.round(one.labels)))))));
   }
 }

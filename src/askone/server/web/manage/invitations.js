@@ -29,7 +29,7 @@ function maker(shared, made) {
   const place = el("div", { "aria-live": "polite" });
   const form = el("div", { class: "fields" },
     field({ label: "For whom (optional)", path: "title", hint: "A note for yourself." }, text("", (value) => { wish.title = value; }, { placeholder: "Course on Tuesday", maxlength: "100" })),
-    field({ label: "Valid for hours", path: "expires_hours" }, numeral(wish.expires_hours, (value) => { wish.expires_hours = value; }, { min: "1", step: "1" })),
+    field({ label: "Valid for hours", path: "expires_hours", hint: "168 are a week." }, numeral(wish.expires_hours, (value) => { wish.expires_hours = value; }, { min: "1", step: "1" })),
     field({ label: "For so many people", path: "most_uses", hint: "1 to 10,000." }, numeral(wish.most_uses, (value) => { wish.most_uses = value; }, { min: "1", step: "1" })),
     el("div", { class: "field end" }, action("Make a link", () => attempt(form, place, async () => {
       show(place, shown(await post(`${shared.root}/invitations`, given(wish))));

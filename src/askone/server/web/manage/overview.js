@@ -20,6 +20,12 @@ const CLOUD_NOTES = {
   pair: "How often each item was chosen over each other one; darker squares: a clearer winner. Items stand in the order that the model predicts, the best at the top.",
 };
 
+/** What the curve is measured on, and what its band holds. */
+function measured({ settings: { labels }, rows }) {
+  if (labels.kind === "order" && !(rows > 1)) return "Measured on pairs drawn by lot, whose answers the model had not seen; the band holds the share of pairs that it has in the right order in 95 of 100 campaigns.";
+  return `Measured on rows drawn from the whole table, whose answers the model had not seen; the band holds the ${labels.kind === "number" ? "mean error" : "share that is right"} over its rows in 95 of 100 campaigns.`;
+}
+
 export class Overview {
   constructor(shared) {
     this.shared = shared;
@@ -32,7 +38,7 @@ export class Overview {
     this.tiles = el("dl", { class: "tiles", "aria-label": "Numbers now" });
     this.columns = el("span", { hidden: true });
     this.curve = new Figure({
-      title: "Learning curve", note: "Measured on rows drawn from the whole table, whose answers the model had not seen; the band holds the " + (number ? "mean error" : "share that is right") + " over its rows in 95 of 100 campaigns. Slips are corrected for, as far as they are known" + (number ? "; an error counts up to four times the measured one." : "."),
+      title: "Learning curve", note: `${measured(shared.record)} Slips are corrected for, as far as they are known${number ? "; an error counts up to four times the measured one." : "."}`,
       draw: drawCurve, table: tableOfCurve, toggles: [{ name: "log", text: "logarithmic" }],
       empty: "The curve begins after ten measuring questions, which come among the others: some 70 answers where 15 % measure.",
     });
@@ -40,8 +46,8 @@ export class Overview {
     this.activity = new Figure({ title: "Activity", draw: drawBars, table: tableOfBars, empty: "Answers per minute, once people answer." });
     this.models = el("section", { class: "card stack models", hidden: true });
     this.comparison = new ModelComparison(shared);
-    this.predictions = new Predictions(shared);
     this.estimates = new Estimates(shared);
+    this.predictions = new Predictions(shared, (columns) => this.estimates.offer(columns));
   }
 
   path() {
@@ -57,11 +63,11 @@ export class Overview {
     return () => this.comparison.leave();
   }
 
-  /** Two columns of about one height: a few classes make a low chart, and the activity stands below it. */
+  /** Two columns of about one height: a few classes make a low chart, and the activity stands below both. */
   #charts() {
     const low = (this.facts.classes?.length ?? 9) <= FEW;
     return low
-      ? [el("div", { class: "stack" }, this.curve.element), el("div", { class: "stack" }, this.cloud.element, this.activity.element)]
+      ? [this.curve.element, this.cloud.element, this.activity.element]
       : [el("div", { class: "stack" }, this.curve.element, this.activity.element), this.cloud.element];
   }
 

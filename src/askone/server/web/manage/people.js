@@ -2,7 +2,7 @@
 
 import { get, post } from "../shared/api.js";
 import { confirm } from "../shared/dialogs.js";
-import { dataTable, el, s, show, toast } from "../shared/dom.js";
+import { el, s, show, stackedTable, toast } from "../shared/dom.js";
 import { words } from "../shared/fields.js";
 import { poll } from "../shared/poll.js";
 import { membersCard } from "./members.js";
@@ -107,7 +107,7 @@ export function peopleTab(panel, shared) {
     const shown = all.filter(([, , , has]) => !has || people.some(has));
     const heads = [["Person", {}], ...shown.map(([name, hint]) => [name, { title: hint, class: "number" }]), ["", {}]];
     show(place, el("p", { class: "muted small", id: "people-note" }, "Few bits, many fast answers or a low agreement are reasons to look closer, not proofs. Under Settings you can have people paused whose answers surely tell too little."),
-      dataTable("People", heads, [...people].sort((a, b) => b.answers - a.answers).map((person) => line(person, shown)), { class: "people", "aria-label": "People", "aria-describedby": "people-note" }));
+      stackedTable("People", heads, [...people].sort((a, b) => b.answers - a.answers).map((person) => line(person, shown)), { class: "people", "aria-label": "People", "aria-describedby": "people-note" }));
     if (focused) [...place.querySelectorAll("button")].find((button) => button.getAttribute("aria-label") === focused)?.focus();
   }
 

@@ -1,7 +1,7 @@
 // What the model says now about chosen rows, and how sure it is.
 
 import { get } from "../shared/api.js";
-import { dataTable, debounced, el, sharp, show } from "../shared/dom.js";
+import { debounced, el, sharp, show, stackedTable } from "../shared/dom.js";
 import { bad, choice, field, text, words } from "../shared/fields.js";
 import { count, percent, rounded, withUnit } from "../shared/format.js";
 
@@ -11,8 +11,10 @@ const EVERY = 6000; // milliseconds between two looks while answers come in
 const ORDERS = [["file", "in the table’s order"], ["unsure", "least sure first"]];
 
 export class Predictions {
-  constructor(shared) {
+  /** `known(names)` is told of the columns that rows have. */
+  constructor(shared, known = () => {}) {
     this.shared = shared;
+    this.known = known;
     this.labels = shared.record.settings.labels;
     Object.assign(this, { search: "", order: "file", skip: 0, at: -1, seen: 0, turn: 0 });
     this.place = el("div", { "aria-live": "polite" });
@@ -45,6 +47,7 @@ export class Predictions {
     try {
       const found = await get(`${this.shared.root}/rows?${query}`);
       if (turn !== this.turn) return;
+      this.known([...new Set(found.rows.flatMap((one) => one.row.map(({ name }) => name)))]);
       show(this.place, found.rows.length ? this.#draw(found.rows) : el("p", { class: "empty" }, "No row has this in it."));
       this.#drawPages(found);
     } catch (error) {
@@ -70,7 +73,7 @@ export class Predictions {
     const counted = list.some((one) => one.answers !== undefined);
     const range = this.labels.kind === "number" ? span(list, this.labels) : null;
     const heads = ["Row", ["", { class: "about" }, "Columns"], "Prediction", range ? "Where the label lies" : "How sure", ...(counted ? [["Answers", { class: "number" }]] : [])];
-    return dataTable("Predictions", heads, list.map((one) => el("tr", {},
+    return stackedTable("Predictions", heads, list.map((one) => el("tr", {},
       el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
       el("td", { class: "about muted small" }, describe(one)),
       el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(rounded(one.prediction, 4), this.labels.unit) : String(one.prediction ?? "–")),

@@ -54,7 +54,7 @@ function changeable({ labels }) {
     ...(labels.kind === "class" && !labels.attributes ? [["ask.bag", "Rows at once", "Up to nine: where the model is nearly sure of several rows, one key confirms all of them.", (value, set) => numeral(value ?? 1, set, { min: "1", max: "9", step: "1" })]] : []),
     ["ask.overlap", "People per question", "Of questions from now on; auto: others where their opinion tells most.", peoplePerQuestion],
     ["ask.per_person", "Most per person", "Empty: no limit.", whole],
-    ["people.pause_below", "Pause people below (bits)", "Whoever’s answers surely tell less than this is asked no more, and told so kindly; 0.2 is modest. Empty: nobody.", (value, set) => numeral(value, set, { min: "0", max: "1", step: "any" })],
+    ["people.pause_below", "Pause people below (bits)", "People whose answers surely tell less than this are asked no more, and see a friendly message; 0.2 is modest. Empty: nobody.", (value, set) => numeral(value, set, { min: "0", max: "1", step: "any" })],
     ["people.pause_after", "Answers before a pause", "Nobody is paused who gave fewer.", (value, set) => numeral(value ?? 40, set, { min: "10", step: "1" })],
   ];
 }

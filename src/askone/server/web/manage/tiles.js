@@ -72,7 +72,7 @@ export function drawTiles(place, data) {
       ? tile("Budget left", "no limit", "set one in Settings")
       : tile("Budget left", count(left ?? 0), `of ${count(budget)}`, bar(1 - (left ?? 0) / budget, `${Math.round(100 - (100 * (left ?? 0)) / budget)} % used`)),
     rows?.rows > 1 ? tile(data.per_row > 1 ? "Questions about rows" : "Rows asked", count(rows.asked), `of ${count(rows.rows)}`, bar(rows.asked / rows.rows, `${Math.round((100 * rows.asked) / rows.rows)} % asked`)) : null,
-    tile("People active", count(data.people_active), data.people_active ? waiting(answers, stale) : ""));
+    tile("People active", count(data.people_active), data.people_active > 1 ? waiting(answers, stale) : ""));
 }
 
 /** With several people at work every question is some answers old when it is answered: that is how it should be. */

@@ -7,7 +7,7 @@ const BLANK = {
   rows: { key: null, show: null, learn: null, gold: null },
   labels: { kind: "number", low: null, high: null, unit: "", decimals: null, name: "" },
   question: { wording: "", instructions: "", answers: ["yes", "no"], language: "auto" },
-  ask: { budget: 1000, per_row: 1, until: "asked", tolerance: 0.05, training: 0, overlap: 1, gold_share: 0, exam_share: 0.15, order: "random", per_person: null, target: null, price: null, currency: "", seconds: 4 },
+  ask: { budget: 1000, per_row: 1, until: "asked", tolerance: 0.05, training: 0, overlap: 1, gold_share: 0, exam_share: 0.15, exams: "error", order: "random", per_person: null, target: null, price: null, currency: "", seconds: 4 },
   learner: { flip: 0 },
   privacy: { epsilon: null, budget: null },
 };

@@ -3,6 +3,7 @@
 import { post } from "../shared/api.js";
 import { el, scrolls, sharp, show } from "../shared/dom.js";
 import { words } from "../shared/fields.js";
+import { grouped } from "../shared/format.js";
 
 /** A question with its row, as it will look; nothing of it can be pressed. */
 export function questionCard(question) {
@@ -11,7 +12,7 @@ export function questionCard(question) {
   // As on the answer page: no on the left, yes on the right; a pair as it lies.
   const sides = pair ? [["item", pair.left], ["item", pair.right]] : [["no", answers[1]], ["yes", answers[0]]];
   return el("div", { class: "preview-question" },
-    el("p", { class: "preview-sentence" }, sentence),
+    el("p", { class: "preview-sentence" }, set || pair ? sentence : grouped(sentence)),
     set && !sentence.includes(set.join(", ")) ? el("ul", { class: "chips" }, set.map((name) => el("li", { class: "chip" }, name))) : null,
     row?.image ? picture(row) : null,
     fields.length ? el("dl", { class: "preview-fields" }, fields.map((one) => el("div", {}, el("dt", {}, one.name), scrolls(el("dd", {}, String(one.value)))))) : null,

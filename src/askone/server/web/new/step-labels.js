@@ -34,8 +34,8 @@ export function labelsStep(draft, turned) {
     number: (labels) => [
       field({ label: "What the number is", path: "labels.name", hint: "As in “Is the … above 37 EUR?”" }, text(labels.name, set("name"), { placeholder: "price" })),
       field({ label: "Unit", path: "labels.unit" }, text(labels.unit, set("unit"), { placeholder: "EUR" })),
-      field({ label: "Lowest", path: "labels.low", hint: "About the smallest that can be true." }, numeral(labels.low, set("low"))),
-      field({ label: "Highest", path: "labels.high", hint: "About the largest." }, numeral(labels.high, set("high"))),
+      field({ label: "Lowest", path: "labels.low", hint: "About the smallest that can be true. Empty: the first questions find the range." }, numeral(labels.low, set("low"))),
+      field({ label: "Highest", path: "labels.high", hint: "About the largest that can be true." }, numeral(labels.high, set("high"))),
       field({ label: "Decimals", path: "labels.decimals", hint: "Of the thresholds asked. Empty: chosen from the range." }, numeral(labels.decimals, set("decimals"), { step: "1", min: "0", max: "9" })),
     ],
     class: (labels) => [

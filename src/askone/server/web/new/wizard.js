@@ -17,13 +17,14 @@ const STEPS = [
   ["data", "Data", dataStep, [], false],
   ["columns", "Columns", columnsStep, ["rows"], true],
   ["question", "Question", questionStep, ["labels", "question", "title"], true],
-  ["asking", "Asking", askingStep, ["ask", "learner"], false],
+  ["asking", "Asking", askingStep, ["ask", "learner", "privacy"], false],
   ["create", "Create", createStep, [], false],
 ];
 const TITLES = {
   data: "What are the rows?", columns: "What is in the columns?", question: "What is asked?", asking: "How much is asked?", create: "Ready",
 };
 const WAIT = 350; // milliseconds after the last key
+const ENOUGH = 3000; // milliseconds after which the next step is shown all the same
 const SLOW = 400; // milliseconds after which it is said what is waited for
 
 class Wizard {
@@ -55,7 +56,7 @@ class Wizard {
     const [id, , make, , beside] = STEPS[index];
     this.head.textContent = TITLES[id];
     show(this.message);
-    show(this.body, make(this.draft, { next: () => this.#begun(), goTo: this.goTo }));
+    show(this.body, make(this.draft, { next: () => this.#begun(), goTo: this.goTo, example: () => this.preview.questions[0]?.sentence, foot: (button) => { this.last = button; } }));
     this.preview.element.hidden = !beside;
     this.layout.classList.toggle("beside", beside);
     this.#drawPath();
@@ -83,7 +84,7 @@ class Wizard {
   #drawFoot() {
     const back = this.at ? el("button", { type: "button", class: "button", onclick: () => this.#open(this.at - 1) }, "Back") : el("span");
     const last = this.at === STEPS.length - 1;
-    const next = last || (this.at === 0 && !this.draft.started) ? el("span") : el("button", { type: "button", class: "button primary", onclick: () => this.#next() }, `Next: ${STEPS[this.at + 1][1].toLowerCase()}`);
+    const next = last ? this.last : this.at === 0 && !this.draft.started ? el("span") : el("button", { type: "button", class: "button primary", onclick: () => this.#next() }, `Next: ${STEPS[this.at + 1][1].toLowerCase()}`);
     show(this.foot, back, next);
   }
 
@@ -96,7 +97,8 @@ class Wizard {
     const later = setTimeout(() => here === this.at && show(this.message, waits), SLOW);
     let good;
     try {
-      good = await this.preview.refresh();
+      // Later steps can be filled in meanwhile: what is wrong here is told there, with a way back.
+      good = await Promise.race([this.preview.refresh(), new Promise((go) => { setTimeout(go, ENOUGH, true); })]);
     } finally {
       clearTimeout(later);
       waits.remove();

@@ -119,6 +119,13 @@ function columnHead(head) {
 export const dataTable = (label, heads, rows, { caption = null, ...attributes } = {}) =>
   scroller(label, el("table", attributes, caption, el("thead", {}, el("tr", {}, heads.map(columnHead))), el("tbody", {}, rows)));
 
+/** The same, which on a phone has a block for each row instead of a line: each cell behind the name of its column. */
+export function stackedTable(label, heads, rows, { class: name = "", ...attributes } = {}) {
+  const names = heads.map((head) => [head].flat()[0]);
+  for (const row of rows) [...row.children].forEach((cell, i) => { if (names[i] && i) cell.dataset.head = names[i]; });
+  return dataTable(label, heads, rows, { class: `stacked ${name}`.trim(), ...attributes });
+}
+
 let last = 0;
 /** An id for a label and what it names. */
 export const freshId = (prefix) => `${prefix}-${++last}`;

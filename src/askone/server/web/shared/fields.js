@@ -60,6 +60,7 @@ export function showError(root, path, message) {
     const note = place.querySelector(".error");
     if (note) note.textContent = message;
     place.querySelector("input, select, textarea")?.setAttribute("aria-invalid", "true");
+    if (place.closest("details")) place.closest("details").open = true;
     return true;
   }
   return false;

@@ -28,6 +28,19 @@ export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one
 
 export const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
 
+const DATE = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::00(?:\.0+)?)?)?$/;
+
+/** "2026-03-01" as the reader's language writes a date, with the time where there is one; any other text stays as it is. */
+export function localDate(text) {
+  const [found, year, month, day, hour, minute] = DATE.exec(text) ?? [];
+  if (!found) return text;
+  const form = new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeZone: "UTC", ...(hour ? { timeStyle: "short" } : {}) });
+  return form.format(new Date(Date.UTC(year, month - 1, day, hour ?? 0, minute ?? 0)));
+}
+
+/** A sentence with its large numbers as people write them: "above 31000 EUR" becomes "above 31,000 EUR". */
+export const grouped = (sentence) => sentence.replace(/(?<![\p{L}\d.,])\d{5,15}(\.\d+)?(?![\p{L}\d])/gu, local);
+
 /** A price: in the style of its currency where it is one that the browser knows. */
 export function money(value, currency) {
   if (value === null || value === undefined) return "–";

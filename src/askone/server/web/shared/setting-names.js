@@ -1,7 +1,7 @@
 // What the server calls a setting, and what its field is called on the page: an error speaks of the latter.
 
 /** How long a row is asked about. */
-export const UNTIL = [["asked", "As often as it says"], ["known", "Until it is known"]];
+export const UNTIL = [["asked", "Known or not"], ["known", "Until it is known"]];
 
 const NAMES = {
   title: "Title of the campaign",
@@ -10,7 +10,7 @@ const NAMES = {
   "labels.decimals": "Decimals", "labels.classes": "Class names", "labels.max_set_size": "Largest set asked", "labels.attributes": "Attributes", "labels.items": "Items",
   "question.wording": "The question", "question.answers": "Words for yes and no", "question.instructions": "Instructions", "question.language": "Language",
   "ask.budget": "Budget in answers", "ask.target": "Stop below this error", "ask.per_person": "Most per person", "ask.overlap": "People per question", "ask.per_row": "Questions per row", "ask.until": "Ask a row again", "ask.tolerance": "Known within", "ask.training": "Practice questions",
-  "ask.exam_share": "Measuring questions", "ask.gold_share": "Gold questions", "ask.order": "Order of the rows", "ask.seconds": "Seconds per answer",
+  "ask.exam_share": "Measuring questions", "ask.exams": "Measuring questions are about", "ask.gold_share": "Gold questions", "ask.order": "Order of the rows", "ask.seconds": "Seconds per answer",
   "ask.price": "Price per answer", "ask.currency": "Currency", "learner.flip": "Expected slips",
   "people.pause_below": "Pause people below (bits)", "people.pause_after": "Answers before a pause",
   "privacy.epsilon": "Private answers (ε)", "privacy.budget": "Privacy of one person",

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from askone.campaign.kinds.confidence import (
+from askone.campaign.kinds.estimates import (
     FEWEST,
     Bits,
     ExamAnswer,
