@@ -33,6 +33,14 @@ def test_new_says_what_it_guessed():
     assert "askone new --help" in out
 
 
+def test_what_people_see_and_the_model_does_not_is_said(here):
+    rows = "".join(f"P-{n * 37 % 1000:04},{n % 7}\n" for n in range(30))
+    (here / "parts.csv").write_text(f"part,size\n{rows}")
+    lines = [" ".join(line.split()) for line in ask("new", "parts.csv", *NUMBERS).out.splitlines()]
+    assert "people see part, size" in lines
+    assert "not learnt part" in lines
+
+
 def test_a_guess_that_the_labels_speak_against_is_dropped(here):
     (here / "a.csv").write_text("size,label\n" + "".join(f"{i},{'' if i % 2 else 'cat'}\n" for i in range(20)))
     out = ask("new", "a.csv", "--classes", "cat,dog").out
@@ -156,8 +164,8 @@ def test_an_error_is_shown_with_its_band_and_no_forecast_is_worse(here, monkeypa
     ask("new", "bikes.csv", *NUMBERS)
     latest = {"value": 20.0, "low": 5.0, "high": 300.0}
     curve = {"latest": latest, "target": None, "measure": "mean error", "waiting": None, "points": []}
-    for later, told in ((54.0, False), (15.0, True)):
-        found = {"curve": curve, "forecast": {"points": [[15, 0.0, later, 0.0]]}, "drift": None}
+    for count, later, told in ((15, 54.0, False), (15, 15.0, True), (0, 15.0, False)):  # after 0 answers: it is passed
+        found = {"curve": curve, "forecast": {"points": [[count, 0.0, later, 0.0]]}, "drift": None}
         monkeypatch.setattr(Campaign, "measured", lambda campaign, found=found: found)
         monkeypatch.setenv("COLUMNS", "300")
         assert "20 EUR (5 EUR to 300 EUR)" in ask("status").out

@@ -182,9 +182,15 @@ def _columns(settings: Settings, table: Table, guessed: Collection[str]) -> list
         ("key", rows.key + undo_key if rows.key else "none: rows are numbered"),
         ("people see", listed(rows.show or ()) or "nothing"),
         ("model sees", listed(learnt) or "nothing: one number for all rows"),
+        ("not learnt", listed(_untaught(rows, kinds)) if not images else ""),
         ("left out", listed([_left_out(name, images) for name in kinds if name not in _used(rows)])),
         ("known labels", gold),
     ]
+
+
+def _untaught(rows: RowSettings, kinds: Collection[str]) -> list[str]:
+    """Return the columns that people see and the model does not: it is guessed that they only tell rows apart."""
+    return [name for name in kinds if name in (rows.show or ()) and name not in {rows.key, *(rows.learn or ())}]
 
 
 def _left_out(name: str, images: bool) -> str:

@@ -129,7 +129,8 @@ def _words(campaign: campaigns.Campaign) -> Iterator[str]:
         by = f" It is by the {curve['measure']}." if other else ""
         yield f"Error: {error}, measured on {where}{target}.{by}"
     most = min(told["budget"] or math.inf, told["progress_rows"]["rows"] * campaign.settings.ask.people or math.inf)
-    ahead = [] if found["forecast"] is None else [point for point in found["forecast"]["points"] if point[0] <= most]
+    foretold = [] if found["forecast"] is None else found["forecast"]["points"]
+    ahead = [point for point in foretold if told["answers"] < point[0] <= most]
     # The forecast follows all of the curve: where few questions measure, it may be above the error now.
     if ahead and (curve["latest"] is None or _is_no_worse(campaign, ahead[-1][2], curve["latest"]["value"])):
         count, _, value, _ = ahead[-1]

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
+from askone.encoding.amounts import reading_of
 from askone.encoding.dates import as_days, has_day_first
 
-Kind = Literal["number", "category", "date", "text", "image", "url", "vector"]
+Kind = Literal["number", "amount", "category", "date", "text", "image", "url", "vector"]
 
 _LEVELS, _SHORT, _SHOWN = 50, 80, 100
 
@@ -29,21 +30,30 @@ class Column:
 
 
 def kind_of_texts(texts: Sequence[str]) -> Kind:
-    """Return category, url, date or text: by how often texts come again, how long they are, and how they read.
+    """Return amount, category, url, date or text: by how texts read, how often they come again, how long they are.
+
+    Numbers with a unit are amounts; those without one are, unless few of them come again and again.
 
     >>> kind_of_texts(["red", "blue", "red"]), kind_of_texts(["https://a.org"]), kind_of_texts(["a", "b"])
     ('category', 'url', 'text')
     >>> kind_of_texts(["2026-03-01", "2026-03-02 12:30"])
     'date'
+    >>> kind_of_texts(["€5", "€1,200", "n/a"]), kind_of_texts([f"{n:,}" for n in range(2000)])
+    ('amount', 'amount')
     """
     if texts and all(text.startswith(("https://", "http://")) for text in texts):
         return "url"
+    reading = reading_of(texts)
+    if reading is not None and reading.unit:
+        return "amount"
     levels = set(texts)
     again = len(levels) <= min(_LEVELS, 2 * len(texts) // 3) or (len(levels) <= 3 < len(texts))
     if texts and again and max(map(len, levels)) <= _SHORT:
         return "category"
     day_first = has_day_first(texts)
-    return "date" if texts and not any(math.isnan(as_days(text, day_first)) for text in texts) else "text"
+    if texts and not any(math.isnan(as_days(text, day_first)) for text in texts):
+        return "date"
+    return "text" if reading is None else "amount"
 
 
 def column_of(name: str, sample: Sequence[Mapping[str, Any]], is_number: bool, count: int = 5) -> Column:

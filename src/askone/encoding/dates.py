@@ -12,11 +12,23 @@ import numpy as np
 
 from askone._common.types import Array
 
-# 2026-03-01, 2026-03-01 12:30:05.25+02:00, 1.3.2026.  What has slashes begins with the day or with the month: which of
-# them, only a whole column tells.
-_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?)?")
-_DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
-_SLASHED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+# 2026-03-01, 2026-03-01 12:30:05.25+02:00, and 2026/03/01.  What has slashes and ends with the year begins with the day
+# or with the month: which of them, only a whole column tells.
+_ISO: Final = re.compile(r"\d{4}([-/])\d\d\1\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?)?")
+_CLOCK: Final = r"(?:,? (?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?: ?(?P<half>[AaPp])[Mm])?)?"
+_WRITTEN: Final = [  # 1.3.2026 12:30, 1 March 2026, 1-Mar-2026, Mar 1, 2026
+    re.compile(date + _CLOCK)
+    for date in (
+        r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})",
+        r"(?P<day>\d{1,2})[ -](?P<name>[A-Za-z]{3,9})[ -](?P<year>\d{4})",
+        r"(?P<name>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})",
+    )
+]
+_SLASHED: Final = re.compile(r"(?P<first>\d{1,2})/(?P<then>\d{1,2})/(?P<year>\d{4})" + _CLOCK)
+_NAMES: Final = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
 _MONTHS: Final = 12
 _DAY: Final = 86_400.0
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,28 +42,44 @@ def as_days(cell: Any, day_first: bool | None = None) -> float:
 
     >>> as_days("1970-01-02"), as_days("1970-01-02T12:00:00+02:00"), as_days("3.1.1970"), as_days("3/1/1970")
     (1.0, 1.4166666666666667, 2.0, nan)
-    >>> as_days("3/1/1970", day_first=True), as_days("1/3/1970", day_first=False)
-    (2.0, 2.0)
+    >>> as_days("3/1/1970", day_first=True), as_days("1/3/1970 6:00 PM", day_first=False)
+    (2.0, 2.75)
+    >>> as_days("3.1.1970 12:00"), as_days("Jan 3, 1970"), as_days("3-Jan-1970")
+    (2.5, 2.0, 2.0)
     """
     if not isinstance(cell, str):
         return math.nan
     text = cell.strip()
     try:
         if _ISO.fullmatch(text):
-            found = datetime.fromisoformat(text[:11] + text[11:].replace(" ", ""))  # but for what parts day and time
-        elif dotted := _DOTTED.fullmatch(text):
-            day, month, year = map(int, dotted.groups())
-            found = datetime(year, month, day, tzinfo=UTC)
-        elif day_first is not None and (slashed := _SLASHED.fullmatch(text)):
-            first, second, year = map(int, slashed.groups())
-            day, month = (first, second) if day_first else (second, first)
-            found = datetime(year, month, day, tzinfo=UTC)
+            clock = text[11:].replace(" ", "")  # but for what parts day and time
+            found = datetime.fromisoformat(text[:11].replace("/", "-") + clock)
         else:
-            return math.nan
+            found = _written(text, day_first)
     except ValueError:  # the 30th of February
         return math.nan
     found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
     return (found - _EPOCH).total_seconds() / _DAY
+
+
+def _written(text: str, day_first: bool | None) -> datetime:
+    """Return a time as people write it; anything else raises ValueError."""
+    if (found := _SLASHED.fullmatch(text)) is not None and day_first is not None:
+        day, month = (int(found[name]) for name in (("first", "then") if day_first else ("then", "first")))
+    else:
+        found = next((one for form in _WRITTEN if (one := form.fullmatch(text)) is not None), None)
+        if found is None:
+            raise ValueError(text)
+        name, day = found.groupdict().get("name"), int(found["day"])
+        month = int(found["month"]) if name is None else _month(name.lower())
+    hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
+    if found["half"]:
+        hour = hour % 12 + 12 * (found["half"] in "Pp") if 1 <= hour <= 12 else 24
+    return datetime(int(found["year"]), month, day, hour, minute, second, tzinfo=UTC)
+
+
+def _month(name: str) -> int:
+    return next((place for place, full in enumerate(_NAMES, 1) if full.startswith(name)), 0)
 
 
 def has_day_first(cells: Sequence[Any]) -> bool | None:
@@ -61,13 +89,14 @@ def has_day_first(cells: Sequence[Any]) -> bool | None:
     (True, False, None)
     """
     found = [one for cell in cells if isinstance(cell, str) and (one := _SLASHED.fullmatch(cell.strip()))]
-    beyond = {place for one in found for place in (1, 2) if int(one[place]) > _MONTHS}
-    return 1 in beyond if len(beyond) == 1 else None
+    beyond = {place for one in found for place in ("first", "then") if int(one[place]) > _MONTHS}
+    return "first" in beyond if len(beyond) == 1 else None
 
 
 def all_days(cells: Sequence[Any], day_first: bool | None = None) -> Array:
-    """Return the days of each cell."""
-    return np.array([as_days(cell, day_first) for cell in cells], dtype=np.float64)
+    """Return the days of each cell; a text that comes again is read once."""
+    days = {text: as_days(text, day_first) for text in {cell for cell in cells if isinstance(cell, str)}}
+    return np.array([days[cell] if isinstance(cell, str) else math.nan for cell in cells], dtype=np.float64)
 
 
 def cycles_of(days: Array) -> tuple[float, ...]:

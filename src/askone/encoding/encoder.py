@@ -2,6 +2,7 @@
 
 - a number x becomes (x - median) / scale, with scale = IQR / 1.349 (the standard deviation of normal numbers),
   within +-10; a missing one becomes 0, with a column that says so if the sample lacks some;
+- an amount, such as "€3,089" (see ``amounts``), becomes its number as one; what cannot be read counts as missing;
 - a date becomes the days since 1970 as such a number, and its places in the year, the week and the day (see ``dates``),
   as far as the sample shows enough of these; a text that is no date counts as missing;
 - a category becomes one column for each of its 20 most frequent values, and one for the others if there are any;
@@ -35,6 +36,7 @@ import numpy as np
 
 from askone._common.types import Array
 from askone.encoding import dates
+from askone.encoding.amounts import MISSING, Reading, reading_of
 from askone.encoding.base import Part, Record
 from askone.encoding.columns import Column
 from askone.encoding.embedders import EmbeddedPart, fit_embedded
@@ -107,6 +109,31 @@ class DatePart(Part):
 
 @final
 @dataclass(frozen=True)
+class AmountPart(Part):
+    """A number that is written with a unit or with parted thousands, shifted and scaled."""
+
+    column: str
+    center: float
+    scale: float
+    missing: bool
+    decimal: str
+    unit: str
+    kind: ClassVar[str] = "amount"
+
+    @property
+    def _number(self) -> NumberPart:
+        return NumberPart(self.column, self.center, self.scale, self.missing)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._number.names
+
+    def encode(self, cells: Sequence[Any]) -> Array:
+        return self._number.encode(Reading(self.decimal, self.unit).numbers(cells).tolist())
+
+
+@final
+@dataclass(frozen=True)
 class CategoryPart(Part):
     """A category: one column for each of the first levels, and (unless an older campaign made it) its place."""
 
@@ -144,7 +171,7 @@ class CategoryPart(Part):
 
 
 _KINDS = (
-    NumberPart, DatePart, CategoryPart, TermsPart, HashedTextPart, ImagePart, VectorPart, EmbeddedPart,
+    NumberPart, AmountPart, DatePart, CategoryPart, TermsPart, HashedTextPart, ImagePart, VectorPart, EmbeddedPart,
 )  # fmt: skip
 PARTS: dict[str, type[Part]] = {one.kind: one for one in _KINDS}
 
@@ -273,6 +300,10 @@ def _fitted(column: Column, cells: Sequence[Any], embedder: str | None) -> Part:
         return VectorPart(column.name, next((len(cell) for cell in cells if cell is not None), 0))
     if column.kind == "number":
         return _fitted_number(column.name, as_floats(cells, column.name))
+    if column.kind == "amount":
+        reading = reading_of(cells) or Reading(".")
+        number = _fitted_number(column.name, reading.numbers(cells))
+        return AmountPart(column.name, number.center, number.scale, number.missing, reading.decimal, reading.unit)
     if column.kind == "date":
         day_first = dates.has_day_first(cells)
         days = dates.all_days(cells, day_first)
@@ -295,19 +326,23 @@ def _fitted_number(name: str, values: Array) -> NumberPart:
 
 
 def as_floats(cells: Sequence[Any], column: str) -> Array:
-    """Return numbers, NaN where there is none; a text that is no number is refused."""
+    """Return numbers, NaN where there is none; thousands may be parted, and any other text is refused."""
     try:
         values = np.array(cells, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        values = np.array([_as_float(cell, column) for cell in cells])
+        reading = reading_of(cells)
+        plain = Reading(".") if reading is None or reading.unit else reading
+        values = np.array([_as_float(cell, column, plain) for cell in cells])
     if values.shape != (len(cells),) or np.isinf(values).any():
         raise InvalidArgument(column, "finite numbers", "another value")
     return values
 
 
-def _as_float(cell: Any, column: str) -> float:
-    if cell is None or (isinstance(cell, str) and not cell.strip()):
+def _as_float(cell: Any, column: str, reading: Reading) -> float:
+    if cell is None or (isinstance(cell, str) and cell.strip() in MISSING):
         return math.nan
+    if not math.isnan(number := reading.number(cell)):
+        return number
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):

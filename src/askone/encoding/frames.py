@@ -148,7 +148,7 @@ def _content(part: Part) -> str:
 
 def _fitting(part: Part, cells: Any) -> Any:
     """Return cells as a part reads them: texts, where numbers or flags were read from another file."""
-    if _content(part) in ("number", "image", "vector"):
+    if _content(part) in ("number", "amount", "image", "vector"):
         return cells
     if isinstance(cells, np.ndarray):
         return [None if math.isnan(cell) else number_text(cell) for cell in cells.tolist()]

@@ -124,7 +124,10 @@ def test_sheets(opened):
     assert opened(data).part == "Data"
     with pytest.raises(InvalidArgument, match="rows.part must be one of 'Data', 'Notes', 'More'; got 'data'"):
         opened(data, part="data")
-    with pytest.raises(InvalidFile, match="has no rows, only the names"):
+    message = (
+        r"'More' has no rows, only the names of columns; other sheets: 'Data', 'Notes' \(askone new --sheet NAME\)"
+    )
+    with pytest.raises(InvalidFile, match=message):
         opened(data, part="More")
     with pytest.raises(InvalidFile, match="the sheet 'Data' is empty"):
         opened(written())
@@ -135,7 +138,9 @@ def test_sheets(opened):
 
 def test_what_is_odd_is_named(opened):
     with pytest.raises(InvalidFile, match="cell C3: its column has no name in row 1"):
-        opened(written(["a", "b"], [1, 2], [1, 2, 3]))
+        opened(written(["a", "b"], [1, 2], [1, None, 3]))
+    with pytest.raises(InvalidFile, match="cell C2: its column has no name in row 1; if that row is a title, remove"):
+        opened(written(["Stock"], ["a", "b", "c"], [1, 2, 3]))
     rows = [[n, f"t{n}"] for n in range(200)]
     with pytest.raises(InvalidFile, match=r"cell A202: a number is needed, as in other rows, or nothing; got 'many'"):
         opened(written(["n", "t"], *rows, ["many", "x"]))

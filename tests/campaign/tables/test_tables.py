@@ -179,6 +179,25 @@ def test_one_slip_among_a_hundred_numbers_is_an_error_but_a_mixed_column_is_text
     assert kinds(table("a,b\n" + "1,x\n" * 50 + "12a,x\n"))["a"] == "category"
 
 
+@pytest.mark.parametrize("title", ["Report of March", "Report of March;;", "Report; of March", '"Report, of March"'])
+def test_a_title_above_the_names_is_refused_with_advice(table, title):
+    with pytest.raises(InvalidFile, match="line [12].*remove what stands above the names of columns"):
+        table(f"{title}\na;b;c\n" + "1;x;2\n" * 30)
+
+
+def test_texts_with_delimiters_are_no_titles(table):
+    assert table("text\n" + '"one; two; three"\n' * 30).rows == 30
+    assert table("text\n" + "one; two\n" * 30).columns[0].name == "text"
+    assert [column.name for column in table(",x\n" + "1,2\n" * 30).columns] == ["column 1", "x"]
+
+
+def test_the_line_that_tells_spreadsheets_the_delimiter_is_obeyed(table):
+    found = table("sep=|\r\na|b,c\r\n1|2\r\n" + "1|5,x\r\n" * 3)
+    assert rows_of(found)[:2] == [{"a": 1, "b,c": "2"}, {"a": 1, "b,c": "5,x"}]
+    with pytest.raises(InvalidFile, match="line 4: 2 cells are needed"):
+        table("sep=;\na;b\n1;2\n1;2;3\n")
+
+
 def test_blocks_change_nothing(table, monkeypatch):
     text = "a,b,c\n" + "".join(f'{i},"x\n{i % 3}",{i / 4}\n' for i in range(400))
     whole = rows_of(table(text))
@@ -248,6 +267,12 @@ def test_json_lines_have_all_columns_that_occur(table):
         {"a": 2.5, "b": None, "c": '[1, {"d": "é"}]'},
         {"a": None, "b": None, "c": "true"},
     ]
+
+
+def test_rows_inside_an_object_are_refused_by_its_name(table):
+    with pytest.raises(InvalidFile, match="holds one object, whose 'data' is a list of others: save that list"):
+        table('{"page": 1, "data": [{"a": 1}, {"a": 2}]}', "t.json")
+    assert rows_of(table('{"a": 1, "tags": ["x"]}', "t.json")) == [{"a": 1, "tags": '["x"]'}]
 
 
 def test_mixed_json_columns_are_texts(table):
@@ -488,7 +513,7 @@ def test_a_sample_of_long_texts_is_smaller():
 def test_kinds_of_texts():
     assert kind_of_texts([]) == "text"
     assert kind_of_texts(["x"]) == "text"
-    assert kind_of_texts([str(i) for i in range(100)]) == "text"
+    assert kind_of_texts([str(i) for i in range(100)]) == "amount"
     assert kind_of_texts(["yes", "no"] * 50) == "category"
     assert kind_of_texts(["a" * 200, "b"] * 50) == "text"
 

@@ -6,7 +6,7 @@ from operator import is_not
 import numpy as np
 import pytest
 
-from askone import Classes, Oracle, Real
+from askone import Classes, OneBitClassifier, Oracle, Real, SetLikelihood
 from askone.features.layout import RowLayout
 from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
@@ -141,6 +141,15 @@ def test_classes_are_found_by_trees_too():
         for q in (learner.base.probabilities(alone.state, X[N:]), p)
     ]
     assert wrong[1] < wrong[0]
+
+
+def test_of_many_columns_few_may_count():
+    rows = np.random.default_rng(0).normal(size=(900, 200))
+    signs = 2 * (rows[:, 0] > 0) + (rows[:, 1] > 0)
+    model, alone = (OneBitClassifier(range(4), learner=SetLikelihood(fitted=fitted), random_state=0)
+                    for fitted in (True, False))  # fmt: skip
+    right = [one.fit(rows[:600], signs[:600]).score(rows[600:], signs[600:]) for one in (model, alone)]
+    assert right[0] > 0.8 > 0.6 > right[1]
 
 
 def test_when_fits_happen_is_a_function_of_the_answers():

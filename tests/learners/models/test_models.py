@@ -57,6 +57,10 @@ def test_buffers_share_until_they_must_not():
     assert other is not two
     assert two.view(2)[1].tolist() == [2.0, 2.0]
     assert other.view(2)[1].tolist() == [3.0, 3.0]
+    assert two.extended(1, np.full((1, 2), 2.0)) is two  # the same again, as after a look ahead
+    assert other.extended(1, np.full((1, 2), 3.0)) is other
+    zero = other.extended(2, np.zeros((1, 2)))
+    assert other.extended(2, -np.zeros((1, 2))) is not zero  # bit for bit
 
 
 def test_large_predictions_are_made_in_parts(monkeypatch):

@@ -28,6 +28,7 @@ from askone.campaign.kinds.base import (
 from askone.campaign.kinds.consistency import Said, by_numbers
 from askone.campaign.kinds.number_exam import Above, laplace, number_exam, rounded, usual_error
 from askone.campaign.settings.section import Words, about, section
+from askone.encoding.amounts import reading_of
 from askone.errors import InvalidArgument
 from askone.labels.number import Real
 from askone.labels.wording import YES_NO, Wording, number_text
@@ -149,8 +150,9 @@ class Numbers(Kind):
             raise InvalidArgument("labels.low", f"given, for learner.loss {learner.loss!r}", None)
 
     def as_label(self, value: Any) -> float:
+        reading = reading_of([value]) if isinstance(value, str) else None
         try:
-            number = float(value)
+            number = float(value) if reading is None else reading.number(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number) or isinstance(value, bool):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,10 +18,6 @@ from askone.campaign.tables.image_tables import SUFFIXES, ImageTable, folder_of
 _LOOKED_AT: Final = 1_000  # rows with a label, of so many
 _KNOWN: Final = 20  # rows with a label that show whether a column tells it
 _MOSTLY: Final = 0.9  # share of cells that differ in a column that was meant for a key
-# An amount: a sign of a currency, digits with points, commas or blanks among them, and a unit: "$1,200.50", "12 km/h".
-_AMOUNT: Final = re.compile(
-    r"(?P<before>[+-]?[$€£¥]? ?)[+-]?[0-9](?:[0-9., '\u00a0\u202f]*[0-9])?(?P<after> ?[%‰$€£¥°A-Za-zµ²³/]{0,6}\.?)"
-)
 _OFTEN: Final = 5  # rows of a label, or different numbers, without which they show nothing
 
 
@@ -71,21 +66,7 @@ def _doubt(settings: Settings, table: Table, column: Column) -> Doubt | None:
         return Doubt(text, name, "gold" if some else "hide")
     if name in (rows.learn or ()) and tells_rows_apart(table, column):
         return Doubt(f"The column {name!r} only tells rows apart, and the model learns from it.", name, "hide")
-    if name != rows.key and _has_units(column, cells):
-        how = f"which the model sees as {column.kind}" if name in (rows.learn or ()) else "which the model does not see"
-        text = f"The column {name!r} holds numbers with a sign or a unit, such as {next(filter(None, cells))!r}, {how}"
-        return Doubt(f"{text}: it learns more from numbers alone.")
     return None
-
-
-def _has_units(column: Column, cells: Sequence[Any]) -> bool:
-    """Return whether texts are numbers but for a sign or a unit, the same in all of them, such as 5 % or $1,200."""
-    known = [cell for cell in cells if cell is not None]
-    if column.kind not in ("text", "category") or len(known) < _OFTEN:
-        return False
-    found = [_AMOUNT.fullmatch(str(cell).strip()) for cell in known]
-    units = {None if one is None else (one["before"].strip(), one["after"].strip()) for one in found}
-    return len(units) == 1 and units not in ({None}, {("", "")})
 
 
 def _doubts_of_images(settings: Settings, table: ImageTable) -> list[Doubt]:

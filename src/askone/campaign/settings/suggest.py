@@ -71,7 +71,7 @@ def shown_columns(table: Table, key: str | None, gold: str | None) -> tuple[str,
     """
     if isinstance(table, ImageTable):
         return (IMAGE,)
-    names = [one.name for one in table.columns if one.name != gold and one.kind != "vector"]
+    names = [one.name for one in table.columns if one.name != gold and one.kind != "vector" and not _is_empty(one)]
     telling = [name for name in names if not (name == key and _is_identifier(name))]
     return tuple(telling or names)
 
@@ -82,7 +82,11 @@ def learnt_columns(table: Table, key: str | None, gold: str | None) -> tuple[str
     if isinstance(table, ImageTable):
         return vectors or (IMAGE,)  # who brings vectors of pictures knows better ones
     open_to_all = [one for one in table.columns if one.name not in (key, gold) and one.kind != "url"]
-    return tuple(one.name for one in open_to_all if not tells_rows_apart(table, one))
+    return tuple(one.name for one in open_to_all if not _is_empty(one) and not tells_rows_apart(table, one))
+
+
+def _is_empty(column: Column) -> bool:
+    return column.kind == "text" and not column.examples
 
 
 def tells_rows_apart(table: Table, column: Column) -> bool:
@@ -96,7 +100,7 @@ def tells_rows_apart(table: Table, column: Column) -> bool:
     differing = len({str(cell) for cell in cells}) / len(cells)
     if _is_identifier(column.name):
         return differing > 0.5
-    if column.kind == "date":
+    if column.kind in ("amount", "date"):
         return False  # they differ, but what is near in time may be alike
     if column.kind == "number":
         return _UNNAMED.fullmatch(column.name) is not None and _counts(cells)

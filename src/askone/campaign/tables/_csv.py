@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Iterator
 from csv import Error, reader
 from dataclasses import dataclass
@@ -47,13 +48,15 @@ _SURE: Final = r"^[+-]?(?:(?:0|[1-9][0-9]{0,14})(?:\.[0-9]*)?|\.[0-9]+)$"
 _READ: Final = 1 << 20
 _HEAD: Final = 1 << 16  # characters by which the delimiter is told
 _RECORDS: Final = 50
+_ABOVE: Final = "remove what stands above the names of columns"
+_SEPARATOR: Final = re.compile(r"sep=(.)\r?\n")  # a line for spreadsheet programs
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @final
 @dataclass(frozen=True)
 class CsvDialect:
-    """The dialect of a file: ``blank`` lines come before the names; ``unbalanced`` if its quotes are odd in number.
+    """The dialect of a file: ``blank`` lines without names come first; ``unbalanced`` if its quotes are odd in number.
 
     ``header`` is how many records hold names: one or none.
     """
@@ -159,7 +162,8 @@ class CsvTable(FileTable):
         if odd:
             line = line_of(self._path, self._layout, odd[0].number - self._layout.blank)
             wanted, got = odd[0].expected_columns, odd[0].actual_columns
-            return self._refusal(f"line {line}: {wanted} cells are needed, as in the first line; got {got}")
+            advice = f"; {_ABOVE}" if line == self._layout.blank + 2 and got > wanted else ""
+            return self._refusal(f"line {line}: {wanted} cells are needed, as in the first line; got {got}{advice}")
         if "straddling" in str(error):
             return self._refusal(f"a row is longer than {_BLOCK} bytes, or a quote is not closed")
         return self._refusal(f"cannot be read as CSV: {error}")
@@ -251,16 +255,18 @@ def layout_of(path: Path, origin: str, limits: Limits, header: bool | None) -> C
     encoding, unbalanced = _encoding(path, origin)
     with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
         head = file.read(_HEAD)
-    text = head.lstrip("\r\n")
+    told = _SEPARATOR.match(head)
+    text = head[told.end() if told else 0 :].lstrip("\r\n")
     blank = len(head[: len(head) - len(text)].splitlines())
     if not text.strip():
         raise InvalidFile(f"{origin}: is empty")
-    delimiter = _delimiter(text)
+    delimiter = told[1] if told else _delimiter(text)
     records = list(_records(text, delimiter))
     names = records[0] if records else []
     if not any(name.strip() for name in names):
         raise InvalidFile(f"{origin}: line {blank + 1}: names of columns are needed")
     if header is None:
+        _refuse_title(text, delimiter, f"{origin}: line {blank + 1}")
         refuse_row(names, records[1:], f"{origin}: line {blank + 1}")
     tidy = heading(numbered(len(names)) if header is False else names, origin, limits)
     if header is not False and len(head) < _HEAD and not any(records[1:]):
@@ -268,17 +274,29 @@ def layout_of(path: Path, origin: str, limits: Limits, header: bool | None) -> C
     return CsvDialect(encoding, delimiter, tidy, blank, unbalanced, int(header is not False))
 
 
+def _refuse_title(text: str, delimiter: str, where: str) -> None:
+    """Refuse a first record of one cell above records of three or more, by this delimiter or another: it is a title."""
+    for sign in dict.fromkeys((delimiter, ";", "\t", ",", "|")):
+        first, *others = ([cell.strip() for cell in cells] for cells in _records(text, sign))
+        widths = {len(cells) for cells in others if cells}
+        named = list(filter(None, first))
+        if len(named) == 1 and len(others) > 1 and len(widths) == 1 and max(widths) > 2:
+            raise InvalidFile(f"{where}: {named[0][:60]!r} does not name {max(widths)} columns; {_ABOVE}")
+
+
 def line_of(path: Path, layout: CsvDialect, record: int) -> int:
     """Return the line on which a record begins (the first is record 1); cells may hold line breaks."""
     encoding = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
     with path.open(encoding=encoding, newline="") as file:
-        records, begins, found = reader(file, delimiter=layout.delimiter), 1, 0
+        for _ in range(layout.blank):
+            next(file)
+        records, begins, found = reader(file, delimiter=layout.delimiter), layout.blank + 1, 0
         try:
             for cells in records:
                 found += bool(cells)
                 if found >= record:
                     return begins
-                begins = records.line_num + 1
+                begins = layout.blank + records.line_num + 1
         except Error:  # a cell beyond what this reader takes: it is near
             pass
     return begins

@@ -40,9 +40,17 @@ class JsonLines(FileTable):
             self._require_room(self.rows, len(self._numbers))
         if self.rows == 0:
             raise self._refusal("is empty")
+        if self.rows == 1:
+            self._refuse_wrapping(spread.rows[0])
         heading(list(self._numbers), origin, limits)
         self.sample = [self._typed(cells) for cells in spread.evenly()]
         self.columns = tuple(column_of(name, self.sample, number is True) for name, number in self._numbers.items())
+
+    def _refuse_wrapping(self, cells: Cells) -> None:
+        """Refuse one object that has the rows inside."""
+        inside = next((name for name, cell in cells.items() if isinstance(cell, str) and cell.startswith("[{")), None)
+        if inside is not None:
+            raise self._refusal(f"holds one object, whose {inside!r} is a list of others: save that list by itself")
 
     def chunks(self) -> Iterator[list[Cells]]:
         for chunk, _, _ in self._parsed():
@@ -139,7 +147,9 @@ class JsonLines(FileTable):
             found = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-            raise self._refusal(f"line {line}: a JSON object is needed: {reason}") from error
+            raise self._refusal(
+                f"line {line}: a JSON object is needed, one per line or all in one list: {reason}"
+            ) from error
         if not isinstance(found, dict):
             raise self._refusal(f"line {line}: a JSON object is needed; got {text[:60]}")
         if len(found) > self._limits.columns:

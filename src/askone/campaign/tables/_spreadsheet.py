@@ -132,6 +132,12 @@ class Spreadsheet(ValueTable):
                 )
         return heading(names, self._origin, self._limits), header, False
 
+    def _require_some(self) -> None:
+        if self.rows == 0:
+            others = [repr(name) for name in self.parts if name != self.part]
+            advice = f"; other sheets: {', '.join(others)} (askone new --sheet NAME)" if others else ""
+            raise self._refusal(f"the sheet {self.part!r} has no rows, only the names of columns{advice}")
+
     def _records(self) -> Iterator[tuple[int, Sequence[Any]]]:
         width, merged, active = len(self._names), self._merged[::-1], list[Merged]()
         kept: dict[Merged, Any] = {}
@@ -139,9 +145,9 @@ class Spreadsheet(ValueTable):
             if number < self._header or (number == self._header and not self._first):
                 continue
             if max(cells) > width:
-                raise self._refusal(
-                    f"cell {get_column_letter(max(cells))}{number}: its column has no name in row {self._header}"
-                )
+                where = f"cell {get_column_letter(max(cells))}{number}"
+                advice = "; if that row is a title, remove what stands above the names" if len(cells) > width else ""
+                raise self._refusal(f"{where}: its column has no name in row {self._header}{advice}")
             active = [one for one in active if one[1] >= number]
             while merged and merged[-1][0] <= number:
                 active.append(merged.pop())

@@ -15,6 +15,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from askone.encoding.amounts import MISSING as MISSING
 from askone.encoding.columns import Column as Column
 from askone.encoding.columns import column_of as column_of
 from askone.encoding.columns import kind_of_texts as kind_of_texts
@@ -23,7 +24,6 @@ from askone.errors import InvalidFile
 Cells = dict[str, Any]
 
 SAMPLE: Final = 5_000  # rows that are looked at before the others
-MISSING: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "none", "-", "?")
 NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _CODE: Final = re.compile(r"[+-]?(?:0\d|\d{16})")  # 007 and long numbers are names, which arithmetic would change
 _ROOM: Final = 50_000_000  # characters of a sample

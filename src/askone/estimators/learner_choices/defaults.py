@@ -41,7 +41,7 @@ _JUDGED, _PLENTY = 256, 10  # answers before features are judged, of so many cla
 _ORDERS = (0.35, 0.7, 1.4)
 _BESIDE = 100  # components of the kernel beside the features of a graph
 
-_TABLE = (2, 128)  # columns of tables beside which trees are fitted: in wider ones they take long, and seldom win
+_TABLE = (2, 512)  # columns beside which trees are fitted: beyond, they take long, and rows are mostly vectors
 _MANY = 10  # from so many columns on a kernel of more rows than the bank's is fitted beside
 _NORMAL = (1024, 100)  # most columns, and most classes, beside which normal distributions are fitted
 _WIDE = 33  # from so many columns on linear models are fitted beside; a bank has a linear map of its own

@@ -7,7 +7,7 @@ import { plural } from "../shared/format.js";
 // A key that only tells rows apart is not shown unless it is chosen: see shown_columns in settings/suggest.py.
 const IDENTIFIER = /^(id|key|uuid|guid|index|nr|no\.?|#|row)$|[_ -]id$/i;
 const CAMEL = /[a-z]I[dD]$/;
-const FIGURES = new Set(["number", "category", "date", "text", "image", "vector"]);
+const FIGURES = new Set(["number", "amount", "category", "date", "text", "image", "vector"]);
 
 export function columnsStep(draft) {
   if (!draft.file)
