@@ -386,6 +386,14 @@ class LooksAhead(Opens[S], StreamsForecasts[S]):
         """Return what ``learnt_and_said`` does, from what is known of the row; a state that was opened is used up."""
 
 
+class Expects(Learner[S]):
+    """Computes of rows that come next what no answer changes, at once: bit for bit the same, in less time."""
+
+    @abstractmethod
+    def expect(self, X: Array) -> None:
+        """Compute it, and keep it until others come."""
+
+
 class TakesSlopes(Learner[S]):
     """May take an answer as a slope at its own prediction."""
 
@@ -444,6 +452,14 @@ def able(learner: Learner[Any], ability: type[A]) -> TypeGuard[A]:
     inner = learner.wrapped if isinstance(learner, Wraps) else ()
     own = isinstance(learner, Wraps) and ability in learner.adds
     return isinstance(learner, ability) and (own or all(able(one, ability) for one in inner))
+
+
+def expect(learner: Learner[Any], X: Array) -> None:
+    """Tell whoever can make use of it which rows come next (see ``Expects``)."""
+    for one in learner.wrapped if isinstance(learner, Wraps) else ():
+        expect(one, X)
+    if isinstance(learner, Expects):
+        learner.expect(X)
 
 
 # -- the same for any learner -------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.classes import FiniteSpace
-from askone.learners.abilities import AsksAt, AsksMany, HasProbabilities, Hindsight, LooksAhead
+from askone.learners.abilities import AsksAt, AsksMany, Expects, HasProbabilities, Hindsight, LooksAhead
 from askone.learners.base import as_uniform, of_family
 from askone.learners.margins import doubts
 from askone.learners.models.kernel_expansion import Buffer
@@ -97,6 +97,7 @@ class SetLikelihoodLearner(
     AsksAt[LikelihoodState],
     AsksMany[LikelihoodState],
     LooksAhead[LikelihoodState],
+    Expects[LikelihoodState],
 ):
     """Softmax regression from one bit per row, with nothing to tune.
 
@@ -208,7 +209,12 @@ class SetLikelihoodLearner(
         floor = max(_FLOOR, _DOUBT / math.sqrt(learnt + 4.0))
         size = _compiled.half_set(p, uniform, self._most, floor, self._power, order)
         members = tuple(self.space.names[i] for i in sorted(order[:size].tolist()))
-        return Subset(members, learnt=learnt, wording=self.space.wording)
+        return self._any.like(members=members, learnt=learnt)
+
+    @cached_property
+    def _any(self) -> Subset:
+        """A question as this learner asks them, checked once."""
+        return Subset(self.space.names[:1], wording=self.space.wording)
 
     def _from_list(self, listed: Array, p: Array, uniform: float, learnt: int) -> Subset:
         masses = times(listed, (1.0 - _FLOOR) * p + _FLOOR / len(p))
@@ -250,15 +256,22 @@ class SetLikelihoodLearner(
         return said, self._learnt(state, seen, cell, before, of_family(question, Subset).row)
 
     def _phi(self, row: Array) -> Array:
-        """Return the features of one row, kept until there is another: who is asked about a row is told of it next."""
-        key, kept = row.tobytes(), self._last[0]
-        if kept[0] != key:
-            kept = self._last[0] = key, self.features(row)[0]
-        return kept[1]  # another thread may have put another row there by now
+        """Return the features of one row, kept until there are others: who is asked about a row is told of it next."""
+        key = row.tobytes()
+        found = self._last[0].get(key)
+        if found is None:
+            found = self.features(row)[0]
+            self._last[0] = {key: found}  # another thread may put another row there
+        return found
+
+    def expect(self, X: Array) -> None:
+        """Compute the features of rows that come next, at once."""
+        rows = np.ascontiguousarray(X)
+        self._last[0] = dict(zip((row.tobytes() for row in rows), self.features(rows), strict=True))
 
     @cached_property
-    def _last(self) -> list[tuple[bytes | None, Array]]:
-        return [(None, np.empty(0))]
+    def _last(self) -> list[dict[bytes, Array]]:
+        return [{}]
 
     def _said(self, p: Array, cell: Array) -> float:
         return float(dot(p, cell))
@@ -316,7 +329,8 @@ class SetLikelihoodLearner(
         kept = cell if before is None else joined(before, cell)
         store = state.store.extended(stored, np.concatenate([seen.phi, kept, [row]])[None])
         counts = (answers + 1, due, refits, stored + 1)
-        state = replace(state, evidence=evidence, heard=known, counts=counts, store=store)
+        same = state.W, state.prior, state.variance, state.damping
+        state = LikelihoodState(*same, evidence, known, counts, store)
         if answers + 1 >= due or stored + 1 >= self.capacity:
             state = self._refitted(state)
         return state
@@ -369,9 +383,7 @@ class SetLikelihoodLearner(
 
     def _seen(self, state: LikelihoodState, phi: Array, before: Array | None = None) -> Seen:
         """Return a row, of which something may have been said before: p(y|x) is then by Bayes' rule."""
-        Z = _compiled.scores(phi, state.W)
-        members = np.empty((len(Z), len(self.temperatures), self.space.size))
-        _compiled.tempered(Z, self._temperatures, members)
+        Z, members = _compiled.seen(phi, state.W, self._temperatures)
         if before is not None:
             _compiled.given(members, before)
             Z = Z + logs(before)
