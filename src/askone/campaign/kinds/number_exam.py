@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
+import numpy as np
+
 from askone._common.lazy_import import lazy_import
 from askone.campaign.kinds.base import Exam, ExamPlan, Sat
 from askone.labels.number import Real
@@ -38,7 +40,7 @@ _USUAL_ERROR = 0.05  # to expect before anything was measured, as a part of the 
 _LEAST_ERROR, _LARGEST_ERROR = 0.002, 0.25  # that exams reckon with, as parts of the range
 _USUAL_SPREAD = 1.2  # prior standard deviation of the error's logarithm
 _LEAST_SLIP = 0.03  # that is reckoned with, so that one answer does not make it large
-_SCALES = 24  # that are tried
+_PARTS = np.geomspace(_LEAST_ERROR, _LARGEST_ERROR, 25)  # that are tried
 _WIDE = 4.0  # W in errors
 _PIECES = 16  # of S and q; they are finest near the prediction
 _UNIFORM = 0.1  # of the density q: no distance is left out
@@ -158,17 +160,11 @@ def usual_error(space: Real, plan: ExamPlan) -> float:
     mean of scores would not do: it may be negative, and a window that is too narrow would stay so.
     """
     wide, slip = space.highs[0] - space.lows[0], max(plan.slip, _LEAST_SLIP)
-    best, error = -math.inf, 0.0
-    seen = [found for found in map(_seen, plan.lately) if found is not None]
-    for j in range(_SCALES + 1):
-        part = _LEAST_ERROR * (_LARGEST_ERROR / _LEAST_ERROR) ** (j / _SCALES)
-        said = -0.5 * (math.log(part / _USUAL_ERROR) / _USUAL_SPREAD) ** 2
-        for d, sides, outside in seen:
-            P = slip + (1 - 2 * slip) * sides / 2 * math.exp(-d / (part * wide))
-            said += math.log(P if outside else 1 - P)
-        if said > best:
-            best, error = said, part * wide
-    return error
+    seen = np.array([found for found in map(_seen, plan.lately) if found is not None]).reshape(-1, 3)
+    d, sides, outside = seen.T
+    P = slip + (1 - 2 * slip) * sides / 2 * np.exp(-d / (_PARTS[:, None] * wide))
+    said = np.log(np.where(outside, P, 1 - P)).sum(axis=1) - 0.5 * (np.log(_PARTS / _USUAL_ERROR) / _USUAL_SPREAD) ** 2
+    return float(_PARTS[said.argmax()] * wide)
 
 
 def _seen(sat: Sat) -> tuple[float, int, bool] | None:
