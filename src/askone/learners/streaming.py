@@ -121,7 +121,8 @@ class Beside:
     Models do not learn from single answers, so that what they say of rows is known before any is asked.  All arrays
     are written into.  The learner is in place 0.
     ``said`` has what each says of the rows, in unit labels, n x (1 + models); the learner's is written when it is
-    asked, and who is not there has the learner's.  None: nobody is beside.  ``places`` are those who are there, ``doubts`` theirs after so many
+    asked, and who is not there has the learner's; None: nobody is beside.
+    ``places`` are those who are there, ``doubts`` theirs after so many
     more answers, (n + 1) x places (see ``Scores.shares``).  Then the scores, and how many answers they are of;
     ``learnt`` the learner's own count: of ``turns`` questions one is its own, which judges nobody.
     ``faint`` is the share below which nobody is heard.
@@ -150,7 +151,5 @@ class Beside:
         return replace(self, said=self.said[part], doubts=self.doubts[heard:], known=known, learnt=learnt)
 
 
-NOBODY = Beside(
-    None, np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0)), np.zeros(2), 0, 0, 1, 0.0
-)
+NOBODY = Beside(None, np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0)), np.zeros(2), 0, 0, 1, 0.0)
 """A learner alone."""

@@ -234,7 +234,7 @@ def advance(
         if e == 0.0:
             continue
         silent = len(quiet) > 0 and quiet[i]
-        if others is not None:
+        if others is not None:  # noqa: SIM102  # numba leaves out what follows only if this stands alone
             if silent:
                 judge(e > 0.0, thresholds[i], known + count, others[i], losses, squares, heard)
         for k in range(K):

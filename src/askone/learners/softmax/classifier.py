@@ -58,6 +58,7 @@ _GROWTH, _EARLY = 0.2, 100
 _BEHIND, _ALL = 1.3, 4  # members so much worse than the best rest, but for every fourth refit
 _STORED = 1 << 22  # numbers kept of old rows
 _BLOCK = 64
+_LAST_CELL: list[tuple[tuple[Any, ...], Array]] = [((None, None, False, 0.0), np.empty(0))]
 
 
 @final
@@ -301,12 +302,20 @@ class SetLikelihoodLearner(
         return len(X), state
 
     def _cell(self, question: Question, answer: Answer) -> Array:
-        """Return the chance of the answer by each class: without slips, 1 for each that it leaves."""
+        """Return the chance of the answer by each class: without slips, 1 for each that it leaves.
+
+        The last one is kept: every member of a contest is told the same.
+        """
+        told, cell = _LAST_CELL[0]
+        if told[0] is question and told[1] is self.space and told[2:] == (bool(answer), self.flip):
+            return cell
         inside = self._inside(question)
         cell = inside if answer else 1.0 - inside
         if not 0 < cell.sum() < len(cell):
             raise InvalidArgument("question", "about some, not all labels", str(question))
-        return of_family(question, Subset).heard(inside, bool(answer), self.flip)
+        cell = of_family(question, Subset).heard(inside, bool(answer), self.flip)
+        _LAST_CELL[0] = (question, self.space, bool(answer), self.flip), cell
+        return cell
 
     def _before(self, state: LikelihoodState, question: Question) -> Array | None:
         """Return the chances, by each class, of what was said before about the question's row; None: nothing was."""
