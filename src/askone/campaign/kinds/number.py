@@ -241,8 +241,10 @@ class Numbers(Kind):
         if space is None or space.m > 1 or not self.has_error:
             return None
         f = min(max(float(learner.predict(state, x[None])[0, 0]), space.lows[0]), space.highs[0])
-        foretells = able(learner, Forecasts)
-        above = _foretold(learner, state, x, space) if foretells else laplace(f, usual_error(space, plan))
+        if able(learner, Forecasts):
+            above = _foretold(learner, state, x, space)
+        else:
+            above = laplace(f, usual_error(space, plan))
         return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state))
 
     def sure_question(

@@ -127,8 +127,8 @@ class PairLearner(HasDeviation[T], Hindsight[T], Streams[T], DrawsScores[T]):
     @cached_property
     def _any(self) -> Prefer | PreferOrTie:
         """A question as this learner asks them, checked once."""
-        family = PreferOrTie if self.ties else Prefer
-        return family(*self.space.items[:2], wording=self.space.wording)
+        family, (one, other) = PreferOrTie if self.ties else Prefer, self.space.items[:2]
+        return family(one, other, wording=self.space.wording)
 
     @abstractmethod
     def _pair(self, state: T, at: int, k: int, phi: Array, uniform: Array) -> tuple[int, int, float]:
