@@ -250,6 +250,6 @@ Errors: {_errors(rows)}.
 
 
 _ABOUT_SPEED = """
-- *µs per answer*: question, answer and update in `simulate`, best of several runs; *plain NumPy*: the update alone,
-  written in a few NumPy calls, timed in turn.
+- *µs per answer*: processor time of question, answer and update in `simulate`, best of several runs; *plain NumPy*:
+  that of the update alone, written in a few NumPy calls, timed in turn.
 """

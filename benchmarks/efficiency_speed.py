@@ -97,20 +97,20 @@ def _bank(X: Any, p: int) -> FilterLearner:
 
 
 def _streamed(one: Timed, rows: int) -> float:
-    begin = time.perf_counter()
+    begin = time.process_time()
     simulate(one.learner, one.X[:rows], Oracle(one.hidden[:rows]), at=[])
-    return (time.perf_counter() - begin) / rows * 1e6
+    return (time.process_time() - begin) / rows * 1e6
 
 
 def _stepped(one: Timed, times: int) -> float:
-    begin = time.perf_counter()
+    begin = time.process_time()
     for _ in range(times):
         one.step()
-    return (time.perf_counter() - begin) / times * 1e6
+    return (time.process_time() - begin) / times * 1e6
 
 
 def speeds(quick: bool = False) -> dict[str, Any]:
-    """Best of several rounds of each, in turn, so that a busy moment spoils no ratio."""
+    """Processor time, the best of several rounds of each, in turn, so that a busy moment spoils no ratio."""
     found = []
     for one in learners_to_time(quick):
         rows, rounds = min(one.rows, 200 if quick else 3000), 2 if quick else 5

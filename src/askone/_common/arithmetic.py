@@ -198,6 +198,15 @@ def normal_cdf(z: float) -> float:
 
 
 @jit
+def normal_cdfs(z: Array) -> Array:
+    """Return Phi of each of a vector's numbers."""
+    out = np.empty(z.shape[0])
+    for i in range(z.shape[0]):
+        out[i] = normal_cdf(z[i])
+    return out
+
+
+@jit
 def hazard(z: float) -> tuple[float, float, float]:
     """Return log Phi(z), h = N(z) / Phi(z) and h + z, as far out as one likes."""
     if z > 0.0:

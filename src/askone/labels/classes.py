@@ -142,10 +142,22 @@ class FiniteSpace(Discrete):
         return place_of(name, self._index, argument)
 
     def inside(self, members: Iterable[Any], argument: str = "label") -> Array:
-        """Return 1 for each label in a set given by names, else 0."""
-        inside = np.zeros(self.size)
-        inside[[self.index(name, argument) for name in members]] = 1.0
-        return inside
+        """Return 1 for each label in a set given by names, else 0: to be read, as it is kept for the next time."""
+        places = tuple([self.index(name, argument) for name in members])
+        found = self._insides.get(places)
+        if found is None:
+            found = np.zeros(self.size)
+            found[list(places)] = 1.0
+            found.flags.writeable = False
+            if len(self._insides) >= MOST_SETS:
+                self._insides.clear()
+            self._insides[places] = found
+        return found
+
+    @cached_property
+    def _insides(self) -> dict[tuple[int, ...], Array]:
+        """Sets that were asked for: every member of a contest wants each."""
+        return {}
 
     def labels(self, y: ArrayLike, argument: str = "y") -> Array:
         given = as_hidden(y, argument)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeGuard, TypeVar, final
 
 from numpy.typing import ArrayLike
@@ -386,6 +387,14 @@ class LooksAhead(Opens[S], StreamsForecasts[S]):
         """Return what ``learnt_and_said`` does, from what is known of the row; a state that was opened is used up."""
 
 
+class Expects(Learner[S]):
+    """Computes of rows that come next what no answer changes, at once: bit for bit the same, in less time."""
+
+    @abstractmethod
+    def expect(self, X: Array) -> None:
+        """Compute it, and keep it until others come."""
+
+
 class TakesSlopes(Learner[S]):
     """May take an answer as a slope at its own prediction."""
 
@@ -441,9 +450,25 @@ A = TypeVar("A", bound=Learner[Any])
 
 def able(learner: Learner[Any], ability: type[A]) -> TypeGuard[A]:
     """Return whether a learner has an ability, and so has whatever it stands for."""
-    inner = learner.wrapped if isinstance(learner, Wraps) else ()
-    own = isinstance(learner, Wraps) and ability in learner.adds
-    return isinstance(learner, ability) and (own or all(able(one, ability) for one in inner))
+    if not _is_a(type(learner), ability):
+        return False
+    if not _is_a(type(learner), Wraps):
+        return True
+    wrapper: Any = learner
+    return ability in wrapper.adds or all(able(one, ability) for one in wrapper.wrapped)
+
+
+@cache
+def _is_a(kind: type[Any], ability: type[Any]) -> bool:
+    return issubclass(kind, ability)  # asked of every learner at every answer: abstract classes take long to say it
+
+
+def expect(learner: Learner[Any], X: Array) -> None:
+    """Tell whoever can make use of it which rows come next (see ``Expects``)."""
+    for one in learner.wrapped if isinstance(learner, Wraps) else ():
+        expect(one, X)
+    if isinstance(learner, Expects):
+        learner.expect(X)
 
 
 # -- the same for any learner -------------------------------------------------------------------------

@@ -121,13 +121,14 @@ class Beside:
     Models do not learn from single answers, so that what they say of rows is known before any is asked.  All arrays
     are written into.  The learner is in place 0.
     ``said`` has what each says of the rows, in unit labels, n x (1 + models); the learner's is written when it is
-    asked, and who is not there has the learner's.  ``places`` are those who are there, ``doubts`` theirs after so many
+    asked, and who is not there has the learner's; None: nobody is beside.
+    ``places`` are those who are there, ``doubts`` theirs after so many
     more answers, (n + 1) x places (see ``Scores.shares``).  Then the scores, and how many answers they are of;
     ``learnt`` the learner's own count: of ``turns`` questions one is its own, which judges nobody.
     ``faint`` is the share below which nobody is heard.
     """
 
-    said: Array
+    said: Array | None
     places: Array
     doubts: Array
     losses: Array
@@ -139,17 +140,16 @@ class Beside:
     faint: float
 
     @property
-    def arrays(self) -> tuple[Array | int | float, ...]:
+    def arrays(self) -> tuple[Array | int | float | None, ...]:
         """In the order of the compiled loop."""
         scored = self.losses, self.squares, self.weights
         return self.said, self.places, self.doubts, *scored, self.known, self.learnt, self.turns, self.faint
 
     def later(self, part: slice, heard: int, known: int, learnt: int) -> Beside:
         """Return that of some of the rows, after so many answers about those before, with these counts."""
+        assert self.said is not None
         return replace(self, said=self.said[part], doubts=self.doubts[heard:], known=known, learnt=learnt)
 
 
-NOBODY = Beside(
-    np.zeros((0, 0)), np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0)), np.zeros(2), 0, 0, 1, 0.0
-)
+NOBODY = Beside(None, np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0)), np.zeros(2), 0, 0, 1, 0.0)
 """A learner alone."""

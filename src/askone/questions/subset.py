@@ -115,10 +115,10 @@ class Subset(YesNo):
     def of_row(self, key: int | str) -> Subset:
         """Return the same question about a row with this key, as a number that a float holds exactly."""
         named = hashlib.blake2b(repr(key).encode(), digest_size=6).digest()
-        return self._changed(row=1 + int.from_bytes(named))
+        return self.like(row=1 + int.from_bytes(named))
 
     def put_to(self, slips: ErrorRates, confused: tuple[float, ...] = (), row: int | None = None) -> Subset:
-        return self._changed(slips=slips, confused=confused, row=self.row if row is None else row)
+        return self.like(slips=slips, confused=confused, row=self.row if row is None else row)
 
     def heard(self, inside: Array, answer: bool, flip: float = 0.0) -> Array:
         """Return the chance of an answer by each class, with ``inside`` 1 for those of the set.

@@ -192,7 +192,7 @@ def _heard(
 @jit
 def advance(
     quiet: Array, said: Array,
-    others: Array, places: Array, doubts: Array, losses: Array, squares: Array, heard: Array,
+    others: Array | None, places: Array, doubts: Array, losses: Array, squares: Array, heard: Array,
     known: int, learnt: int, turns: int, faint: float,
     features: Array, place: Array, noise: Array, flip: Array, lean: float, lapse: float,
     mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int,
@@ -208,7 +208,8 @@ def advance(
 
     The evidence stays as it was after a row that is ``quiet`` (empty: none is).  ``said`` gets what all filters
     together predict of rows, before they are learnt, unless it is empty.  With ``others`` (see ``Beside``: from there
-    to ``faint``) rows are asked at what all believe, all but the learner's own, and ``quiet`` is written.
+    to ``faint``) rows are asked at what all believe, all but the learner's own, and ``quiet`` is written; where it is
+    None, as whenever somebody waits, nothing of that is compiled.
     """
     K, p = mean.shape
     n, count = features.shape[1], 0
@@ -224,7 +225,7 @@ def advance(
         believed = own
         if len(said):
             said[i] = own
-        if len(others):
+        if others is not None:
             quiet[i] = (learnt + count) % turns != 0
             if quiet[i]:
                 mine = (min(max(own * scale + center, low), high) - center) / scale
@@ -233,8 +234,9 @@ def advance(
         if e == 0.0:
             continue
         silent = len(quiet) > 0 and quiet[i]
-        if len(others) and silent:
-            judge(e > 0.0, thresholds[i], known + count, others[i], losses, squares, heard)
+        if others is not None:  # noqa: SIM102  # numba leaves out what follows only if this stands alone
+            if silent:
+                judge(e > 0.0, thresholds[i], known + count, others[i], losses, squares, heard)
         for k in range(K):
             y = Y[k, i]
             for j in range(done):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from askone._common.arithmetic import normal_cdf
+from askone._common.arithmetic import normal_cdfs
 from askone._common.compiled import dot
 from askone._common.types import Array
 from askone.learners.cavity import without
@@ -43,7 +43,7 @@ def _above(grid: FilterGrid, bank: Bank, row: Array, c: float, extra: float) -> 
     at, spread = bank.seen_at(row, lambda: grid.features(row, grid.in_use(bank)), grid.places(bank))
     noise = grid.noise(bank)
     z = (at[:, 0] - grid.lean * noise - c) / np.sqrt(spread[:, 0] + noise * noise + extra)
-    return np.array([normal_cdf(one) for one in z.tolist()])
+    return normal_cdfs(z)
 
 
 def hindsight(grid: FilterGrid, bank: Bank, rows: Array, told: Array) -> Array:

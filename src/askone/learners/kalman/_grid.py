@@ -58,7 +58,7 @@ class FilterGrid:
     @cached_property
     def lean(self) -> float:
         """How many deviations of the noise the quantile is above the median."""
-        return float(normal_quantile(self.quantile))
+        return 0.0 if self.quantile == 0.5 else float(normal_quantile(self.quantile))  # half a second to compile
 
     @cached_property
     def rarer(self) -> float:

@@ -300,6 +300,7 @@ class Mixture(
     ) -> MixtureState:
         """Return the state after some answers, up to the next look at the shares, while fitted models are awake."""
         scored = self._scored(state, rows)
+        abilities.expect(self.base, self._front(rows))
         state = self._opened(state)
         for k, (question, answer) in enumerate(zip(questions, answers, strict=True)):
             state = self._told(state, rows[k : k + 1], question, answer, {i: F[k : k + 1] for i, F in scored.items()})
@@ -442,8 +443,10 @@ class Mixture(
 
     def _together(self, state: MixtureState, X: Array, task: StreamTask, first: int) -> tuple[int, MixtureState]:
         """Return the row after some that all ask about, and the state: until a fit is due, or the models sleep."""
-        block = X[first : first + _BLOCK]
+        ready = [self._due_at(state, k) - state.told for k, one in enumerate(self.members) if one.ready]
+        block = X[first : first + max(min([_BLOCK, *ready]), 1)]
         scored, uniform = self._scored(state, block), task.draw(task.first + first, len(block))
+        abilities.expect(self.base, self._front(block))
         state = self._opened(state)
         for k in range(len(block)):
             row, scores = block[k : k + 1], {i: one[k : k + 1] for i, one in scored.items()}

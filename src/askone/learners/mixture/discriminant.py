@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, final
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dtrtri
 from scipy.special import gammaln, softmax
 
 from askone._common import random_table
@@ -134,10 +135,10 @@ def _normals(Z: Array, chances: Array, nu: float) -> _Normals:
             spread[k] = (r[there, k, None] * D).T @ D
         pooled = (spread.sum(axis=0) + _RIDGE * q * np.eye(q)) / (n + q)
         factors, logs = np.empty((K, q, q)), np.log((held + 1.0) / (n + K))
+        triangles = np.linalg.cholesky((spread + nu * pooled) / (held + nu)[:, None, None])
         for k in range(K):
-            triangle = np.linalg.cholesky((spread[k] + nu * pooled) / (held[k] + nu))
-            factors[k] = solve_triangular(triangle, np.eye(q), lower=True)
-            logs[k] -= np.log(np.diag(triangle)).sum()
+            factors[k] = dtrtri(triangles[k], lower=1)[0]
+            logs[k] -= np.log(np.diag(triangles[k])).sum()
         found, rounds = _Normals(means, factors, logs, held + nu - q + 1.0), rounds + 1
         after = softmax(logs - 0.5 * found.distances(Z) + np.log(chances), axis=1)
         if rounds == _ROUNDS or np.abs(after - r).max(initial=0.0) < _SETTLED:

@@ -125,6 +125,15 @@ def tempered(Z: Array, temperatures: Array, out: Array) -> None:
 
 
 @jit
+def seen(phi: Array, W: Array, temperatures: Array) -> tuple[Array, Array]:
+    """Return the scores of a row by every member, and p(y|x) at every temperature."""
+    Z = scores(phi, W)
+    out = np.empty((Z.shape[0], temperatures.shape[0], Z.shape[1]))
+    tempered(Z, temperatures, out)
+    return Z, out
+
+
+@jit
 def given(members: Array, before: Array) -> None:
     """members <- members * before, each summing to 1: Bayes' rule, after something that was said."""
     K, T, m = members.shape

@@ -33,7 +33,7 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.classes import FiniteSpace
-from askone.learners.abilities import AsksAt, AsksMany, HasProbabilities, Hindsight, LooksAhead
+from askone.learners.abilities import AsksAt, AsksMany, Expects, HasProbabilities, Hindsight, LooksAhead
 from askone.learners.base import as_uniform, of_family
 from askone.learners.margins import doubts
 from askone.learners.models.kernel_expansion import Buffer
@@ -58,6 +58,7 @@ _GROWTH, _EARLY = 0.2, 100
 _BEHIND, _ALL = 1.3, 4  # members so much worse than the best rest, but for every fourth refit
 _STORED = 1 << 22  # numbers kept of old rows
 _BLOCK = 64
+_LAST_CELL: list[tuple[tuple[Any, ...], Array]] = [((None, None, False, 0.0), np.empty(0))]
 
 
 @final
@@ -97,6 +98,7 @@ class SetLikelihoodLearner(
     AsksAt[LikelihoodState],
     AsksMany[LikelihoodState],
     LooksAhead[LikelihoodState],
+    Expects[LikelihoodState],
 ):
     """Softmax regression from one bit per row, with nothing to tune.
 
@@ -208,7 +210,12 @@ class SetLikelihoodLearner(
         floor = max(_FLOOR, _DOUBT / math.sqrt(learnt + 4.0))
         size = _compiled.half_set(p, uniform, self._most, floor, self._power, order)
         members = tuple(self.space.names[i] for i in sorted(order[:size].tolist()))
-        return Subset(members, learnt=learnt, wording=self.space.wording)
+        return self._any.like(members=members, learnt=learnt)
+
+    @cached_property
+    def _any(self) -> Subset:
+        """A question as this learner asks them, checked once."""
+        return Subset(self.space.names[:1], wording=self.space.wording)
 
     def _from_list(self, listed: Array, p: Array, uniform: float, learnt: int) -> Subset:
         masses = times(listed, (1.0 - _FLOOR) * p + _FLOOR / len(p))
@@ -250,15 +257,22 @@ class SetLikelihoodLearner(
         return said, self._learnt(state, seen, cell, before, of_family(question, Subset).row)
 
     def _phi(self, row: Array) -> Array:
-        """Return the features of one row, kept until there is another: who is asked about a row is told of it next."""
-        key, kept = row.tobytes(), self._last[0]
-        if kept[0] != key:
-            kept = self._last[0] = key, self.features(row)[0]
-        return kept[1]  # another thread may have put another row there by now
+        """Return the features of one row, kept until there are others: who is asked about a row is told of it next."""
+        key = row.tobytes()
+        found = self._last[0].get(key)
+        if found is None:
+            found = self.features(row)[0]
+            self._last[0] = {key: found}  # another thread may put another row there
+        return found
+
+    def expect(self, X: Array) -> None:
+        """Compute the features of rows that come next, at once."""
+        rows = np.ascontiguousarray(X)
+        self._last[0] = dict(zip((row.tobytes() for row in rows), self.features(rows), strict=True))
 
     @cached_property
-    def _last(self) -> list[tuple[bytes | None, Array]]:
-        return [(None, np.empty(0))]
+    def _last(self) -> list[dict[bytes, Array]]:
+        return [{}]
 
     def _said(self, p: Array, cell: Array) -> float:
         return float(dot(p, cell))
@@ -288,12 +302,20 @@ class SetLikelihoodLearner(
         return len(X), state
 
     def _cell(self, question: Question, answer: Answer) -> Array:
-        """Return the chance of the answer by each class: without slips, 1 for each that it leaves."""
+        """Return the chance of the answer by each class: without slips, 1 for each that it leaves.
+
+        The last one is kept: every member of a contest is told the same.
+        """
+        told, cell = _LAST_CELL[0]
+        if told[0] is question and told[1] is self.space and told[2:] == (bool(answer), self.flip):
+            return cell
         inside = self._inside(question)
         cell = inside if answer else 1.0 - inside
         if not 0 < cell.sum() < len(cell):
             raise InvalidArgument("question", "about some, not all labels", str(question))
-        return of_family(question, Subset).heard(inside, bool(answer), self.flip)
+        cell = of_family(question, Subset).heard(inside, bool(answer), self.flip)
+        _LAST_CELL[0] = (question, self.space, bool(answer), self.flip), cell
+        return cell
 
     def _before(self, state: LikelihoodState, question: Question) -> Array | None:
         """Return the chances, by each class, of what was said before about the question's row; None: nothing was."""
@@ -316,7 +338,8 @@ class SetLikelihoodLearner(
         kept = cell if before is None else joined(before, cell)
         store = state.store.extended(stored, np.concatenate([seen.phi, kept, [row]])[None])
         counts = (answers + 1, due, refits, stored + 1)
-        state = replace(state, evidence=evidence, heard=known, counts=counts, store=store)
+        same = state.W, state.prior, state.variance, state.damping
+        state = LikelihoodState(*same, evidence, known, counts, store)
         if answers + 1 >= due or stored + 1 >= self.capacity:
             state = self._refitted(state)
         return state
@@ -369,9 +392,7 @@ class SetLikelihoodLearner(
 
     def _seen(self, state: LikelihoodState, phi: Array, before: Array | None = None) -> Seen:
         """Return a row, of which something may have been said before: p(y|x) is then by Bayes' rule."""
-        Z = _compiled.scores(phi, state.W)
-        members = np.empty((len(Z), len(self.temperatures), self.space.size))
-        _compiled.tempered(Z, self._temperatures, members)
+        Z, members = _compiled.seen(phi, state.W, self._temperatures)
         if before is not None:
             _compiled.given(members, before)
             Z = Z + logs(before)

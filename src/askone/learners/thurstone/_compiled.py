@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from askone._common.arithmetic import exp, hazard, log, log1p, normal, normal_cdf, power
-from askone._common.compiled import dot, jit
+from askone._common.compiled import add_product, dot, jit
 from askone._common.types import Array
 
 _LEAST = 1e-12  # what is left of a variance after one answer, at least
@@ -107,16 +107,21 @@ def shrink(R: Array, g: Array, q: float, b: float, step: float, mean: Array) -> 
         return
     n, left = R.shape[0], 0.0
     b = min(b, (1.0 - _LEAST) / q)
-    keeps, along = np.empty(n + 1), np.zeros(n)
-    keeps[n] = 1.0
+    keeps, takes, along = np.empty(n + 1), np.empty(n), np.zeros(n)
     for r in range(n - 1, -1, -1):
         left += g[r] * g[r]
-        keeps[r] = math.sqrt(max(1.0 - b * left, _LEAST))
+        takes[r] = left
+    keeps[n] = 1.0
+    for r in range(n):  # loops of their own: roots and quotients are taken several at a time
+        keeps[r] = math.sqrt(max(1.0 - b * takes[r], _LEAST))
     for r in range(n):
-        w, row = g[r], R[r]
+        takes[r] = b * g[r] / (keeps[r] * keeps[r + 1])
+    for r in range(n):
+        keeps[r] = keeps[r] / keeps[r + 1]
+    for r in range(n):
+        w, row, keep, take = g[r], R[r], keeps[r], takes[r]
         if w == 0.0:
             continue
-        keep, take = keeps[r] / keeps[r + 1], b * w / (keeps[r] * keeps[r + 1])
         for c in range(min((r | 7) + 1, n)):
             before = row[c]
             row[c] = keep * before - take * along[c]
@@ -272,3 +277,23 @@ def draw(worths: Array, most: float, sharpness: float, explore: float, u: float)
         if left < 0.0:
             return k, chance
     return P - 1, chance
+
+
+@jit
+def draw_joint(
+    mean: Array, R: Array, phi: Array, flip: float, sharpness: float, explore: float, u: float
+) -> tuple[int, float]:
+    """Return a pair and its probability, by one filter with a factor of all items."""
+    m, p = mean.shape
+    utilities, spread, worths = np.zeros((m, 1)), np.empty((m, m)), np.empty(m * (m - 1) // 2)
+    add_product(mean, phi.reshape(p, 1), utilities)
+    spread_joint(R, phi, spread)
+    most = worth(utilities.reshape(m), spread, flip, worths)
+    return draw(worths, most, sharpness, explore, u)
+
+
+@jit
+def weigh(evidence: Array, logs: Array, discount: float, lapse: float) -> None:
+    """Write the evidence of filters after an answer with these log Z, which was a slip with some chance."""
+    for k in range(evidence.shape[0]):
+        evidence[k] = discount * evidence[k] + log((1.0 - 2.0 * lapse) * exp(logs[k]) + lapse)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple, Protocol, TypeVar, final
 
 import numpy as np
@@ -13,7 +14,6 @@ from scipy.special import ndtr
 
 from askone._common import random_table
 from askone._common.arithmetic import exps, normal_quantiles, softmax
-from askone._common.arithmetic import logs as all_logs
 from askone._common.compiled import dot
 from askone._common.types import Array
 from askone._common.validate import as_flag, as_number, as_row, as_rows
@@ -122,8 +122,13 @@ class PairLearner(HasDeviation[T], Hindsight[T], Streams[T], DrawsScores[T]):
         if uniform[-1] < 0.5:
             first, second = second, first
         names = self.space.items[first], self.space.items[second]
-        family = PreferOrTie if self.ties else Prefer
-        return family(*names, probability=min(chance, 1.0), learnt=state.count, wording=self.space.wording)
+        return self._any.like(first=names[0], second=names[1], probability=min(chance, 1.0), learnt=state.count)
+
+    @cached_property
+    def _any(self) -> Prefer | PreferOrTie:
+        """A question as this learner asks them, checked once."""
+        family, (one, other) = PreferOrTie if self.ties else Prefer, self.space.items[:2]
+        return family(one, other, wording=self.space.wording)
 
     @abstractmethod
     def _pair(self, state: T, at: int, k: int, phi: Array, uniform: Array) -> tuple[int, int, float]:
@@ -192,7 +197,7 @@ class PairLearner(HasDeviation[T], Hindsight[T], Streams[T], DrawsScores[T]):
 
     def _weigh(self, state: T, logs: Array) -> None:
         """Write the evidence after an answer with these log Z."""
-        state.evidence[:] = self.discount * state.evidence + all_logs((1 - 2 * _LAPSE) * exps(logs) + _LAPSE)
+        _compiled.weigh(state.evidence, logs, self.discount, _LAPSE)
 
     def stream(self, state: T, X: Array, task: StreamTask) -> T:
         """Ask and tell about rows X, into one copy of the state."""

@@ -20,6 +20,7 @@ its answer should tell, in nats.  So equal people asked at the same time are ask
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -92,12 +93,17 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
 
     def _prior(self, bank: PairBank) -> tuple[Array, ...]:
         p, m = bank.features.size, self.space.size
-        size, copies = (m * p, 1) if self._joint(bank) else (p, m)
+        size, copies = (m * p, 1) if self._has_joint(bank) else (p, m)
         scales = np.array(bank.scales)[:, None, None]
         return tuple(scales * np.eye(size) for _ in range(copies))
 
-    def _joint(self, bank: PairBank) -> bool:
+    def _has_joint(self, bank: PairBank) -> bool:
         return bank.features.size == 1 or bank.features.size * self.space.size <= _JOINT
+
+    @cached_property
+    def _joint(self) -> tuple[bool, ...]:
+        """Which banks have one factor for all items."""
+        return tuple(map(self._has_joint, self.banks))
 
     # -- asking -----------------------------------------------------------------------------------
 
@@ -105,8 +111,11 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
         if self.space.size > MANY:
             utilities = times(state.means[at][k], phi)
             return self._drawn(utilities, lambda items: self._variances(state, at, k, phi, items), uniform)
-        worths, most = self._worths(state, at, k, phi)
-        pair, chance = _compiled.draw(worths, most, _SHARP, _EXPLORE, uniform[0])
+        if self._joint[at]:
+            own = state.means[at][k], state.factors[at][0][k]
+            pair, chance = _compiled.draw_joint(*own, phi, self.banks[at].flips[k], _SHARP, _EXPLORE, uniform[0])
+        else:
+            pair, chance = _compiled.draw(*self._worths(state, at, k, phi), _SHARP, _EXPLORE, uniform[0])
         first, second = (int(places[pair]) for places in self.space.pairs)
         return first, second, chance
 
@@ -119,7 +128,7 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
     def _spread(self, state: ThurstoneState, at: int, k: int, phi: Array) -> Array:
         """Return the covariance of the utilities at phi, m x m."""
         out = np.zeros((self.space.size, self.space.size))
-        if self._joint(self.banks[at]):
+        if self._joint[at]:
             _compiled.spread_joint(state.factors[at][0][k], phi, out)
             return out
         for i, factor in enumerate(state.factors[at]):
@@ -130,7 +139,7 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
         """Return the variances of the utilities of some items at phi."""
         factors, p = state.factors[at], len(phi)
         g = np.empty(factors[0].shape[-1])
-        if self._joint(self.banks[at]):
+        if self._joint[at]:
             return np.array([_compiled.roots(factors[0][k], phi, int(i) * p, g) for i in items])
         return np.array([_compiled.roots(factors[i][k], phi, 0, g) for i in items])
 
@@ -146,7 +155,7 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
 
     def _learnt(self, state: ThurstoneState, phis: list[Array], told: Heard) -> ThurstoneState:
         self._weigh(state, self._told(state, phis, told, learn=True))
-        return replace(state, count=state.count + 1)
+        return ThurstoneState(state.means, state.factors, state.evidence, state.traits, state.count + 1)
 
     def _logs(self, state: ThurstoneState, phis: list[Array], told: Heard) -> Array:
         return self._told(state, phis, told, learn=False)
@@ -154,9 +163,10 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
     def _told(self, state: ThurstoneState, phis: list[Array], told: Heard, learn: bool) -> Array:
         """Return log Z of every filter; where they learn, in place."""
         logs, first, (i, j, *_) = np.empty(len(state.evidence)), 0, told
-        for bank, means, factors, phi in zip(self.banks, state.means, state.factors, phis, strict=True):
+        each = zip(self.banks, self._joint, state.means, state.factors, phis, strict=True)
+        for bank, joint, means, factors, phi in each:
             part = slice(first, first + len(means))
-            if self._joint(bank):
+            if joint:
                 _compiled.tell_joint(means, factors[0], bank.rates, state.traits[part], phi, *told, learn, logs[part])
             else:
                 pair, own = (factors[i], factors[j]), (bank.rates, state.traits[part])
@@ -197,7 +207,7 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
     ) -> tuple[float, float, float]:
         mean, factors = state.means[at][k], state.factors[at]
         g, h = np.empty(factors[0].shape[-1]), np.empty(factors[0].shape[-1])
-        if self._joint(self.banks[at]):
+        if self._joint[at]:
             q, share = _compiled.gap_joint(factors[0][k], phi, i, j, g, h), 1.0
         else:
             one, other = (_compiled.roots(factors[n][k], phi, 0, g) for n in (i, j))
@@ -219,7 +229,7 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
 
     def _draws(self, state: ThurstoneState, at: int, k: int, phi: Array, which: range) -> Array:
         utilities, m, p = times(state.means[at][k], phi), self.space.size, len(phi)
-        if not self._joint(self.banks[at]):
+        if not self._joint[at]:
             spread = np.sqrt(self._variances(state, at, k, phi, np.arange(m)))
             return np.asarray(utilities + spread * self._normals(which, m))
         roots = np.einsum("nip,p->in", state.factors[at][0][k].reshape(m * p, m, p), phi)
