@@ -74,7 +74,7 @@ def furnish(place: House) -> None:
         name = f"{text[:90]} u"
         store.accounts._run("INSERT INTO users VALUES (?, ?, ?, 'annotator', NULL, 0)", f"u{n}", name, name.casefold())
     store.close()
-    with httpx.Client(base_url=place.url + "/api/v1", headers={"Authorization": f"Bearer {secret}"}, timeout=60) as api:
+    with httpx.Client(base_url=place.url + "/api/v1", headers={"Authorization": f"Bearer {secret}"}, timeout=99) as api:
         for n, (kind, title) in enumerate(zip(["number", "class", "order"], CORPUS[2:5], strict=True)):
             upload = None
             if kind != "order":
