@@ -15,7 +15,14 @@ import uvicorn
 import uvloop
 
 from askone.server.config import ServerConfig
-from askone.server.ops.http_protocol import MIN_READ_BYTES, Connections, LimitedProtocol, allow_files
+from askone.server.ops.http_protocol import (
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    MIN_READ_BYTES,
+    Connections,
+    LimitedProtocol,
+    allow_files,
+)
 from askone.server.runner import uvicorn_config
 from waiting import until
 
@@ -151,6 +158,35 @@ def test_nothing_is_waited_for_for_ever(running, got, sent, first):
                 slow.sendall(b"a")  # a sign of life is not enough
         until(lambda: got[slow.getsockname()[1]] >= len(sent) + (first is not None), PATIENCE)
         assert ended_in_time(running, slow)
+
+
+CHUNKED = LIVE + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "more"),
+    [(CHUNKED + b"0\r\n", b"A: b\r\n"), (CHUNKED + b"0\r\nA: ", b"b"), (CHUNKED + b"1;", b"a=b;"), (CHUNKED, b"0")],
+    ids=["trailers", "a long trailer", "extensions of a chunk", "a long length"],
+)
+def test_nothing_beside_a_body_goes_on_for_ever(running, head, more):
+    with running.connect() as one, contextlib.suppress(ConnectionError):
+        one.settimeout(PATIENCE / 2)  # before any clock is over
+        one.sendall(head)
+        for _ in range(64):
+            one.sendall(more * (MAX_HEAD_BYTES // len(more)))
+        assert status(one) == 200
+        assert ended(one)
+
+
+def test_headers_are_counted_and_a_body_in_small_pieces_is_whole(running):
+    with running.connect() as one:
+        one.sendall(LOGIN + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 60_000 + b"2\r\n{}\r\n0\r\nA: b\r\n\r\n")
+        assert status(one) == 422  # it was read: it names nobody
+        one.sendall(LIVE + b"A: b\r\n" * (MAX_HEADERS - 1) + b"\r\n")
+        assert status(one) == 200
+        one.sendall(LIVE + b"A: b\r\n" * MAX_HEADERS + b"\r\n")
+        assert status(one) == 400
+        assert ended(one)
 
 
 def test_the_clocks_go_by_themselves(site):
