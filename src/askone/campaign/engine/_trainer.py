@@ -97,6 +97,13 @@ class Trainer:
         """Whether lessons take so long, as those of hundreds of classes, that nobody should wait for one."""
         return len(self._took) == _LATELY and min(self._took) > _LONG
 
+    def supposed(self, x: Array, question: Question, answer: bool) -> Any:
+        """Return the state as it would be after an answer."""
+        began = time.thread_time()
+        state = self.fold.learner.tell(self.fold.state, x, question, answer)
+        self._took.append(time.thread_time() - began)
+        return state
+
     @property
     def _newest(self) -> Fold:
         """The fold that learns: the one beside, if there is one."""
