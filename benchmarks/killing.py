@@ -32,7 +32,7 @@ from askone.store.verification import verify
 
 NAME, OVERLAP = "sizes", 2
 AWAY = (OSError, http.client.HTTPException)
-_READY = 60.0
+_READY = 240.0
 
 
 def free_port() -> int:
@@ -134,7 +134,7 @@ class Server:
     def end(self, sign: signal.Signals) -> bool:
         """Whether it is gone."""
         os.kill(self.pid, sign)
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while self.alive and time.monotonic() < end:
             time.sleep(0.005)
         return not self.alive
@@ -157,7 +157,7 @@ class Server:
 
 def exchange(port: int, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any, Any]:
     """One request on a connection of its own: status, headers, JSON."""
-    link = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         headers = {"Content-Type": "application/json"} if body is not None else {}
         if token:
@@ -288,7 +288,7 @@ class Crowd:
     def granted(self) -> int:
         return sum(len(one.granted) for one in self.people)
 
-    def progress(self, events: int, seconds: float = 60.0) -> None:
+    def progress(self, events: int, seconds: float = 240.0) -> None:
         """Until so many more were granted."""
         until, end = self.granted + events, time.monotonic() + seconds
         while self.granted < until:
@@ -303,7 +303,7 @@ class Crowd:
         for one in self.people:
             one.over.set()
         for one in self.people:
-            one.join(60)
+            one.join(240)
             if one.failure:
                 raise one.failure
             assert not one.is_alive()
@@ -325,7 +325,7 @@ def check(crowd: Crowd, port: int) -> dict[str, int]:
         store = open_store(crowd.url)
         stack.callback(store.close)
         live, replayed = _predicted(crowd, port), Campaign.open(store, NAME, fresh=True)
-        patience = time.monotonic() + 60
+        patience = time.monotonic() + 240
         # JSON has the shortest text that reads back as the same float: equal text, equal bits.
         while (again := json.loads(json.dumps(replayed.predictions(range(50))))) != live:
             # A fit that was under way may have taken effect between the two.
@@ -452,7 +452,7 @@ def bereft(
             time.sleep(chance.uniform(0.0, 0.3))
             before = crowd.statuses()[503]
             postgres.stop()
-            end = time.monotonic() + 30
+            end = time.monotonic() + 120
             while crowd.statuses()[503] == before and time.monotonic() < end:
                 time.sleep(0.02)
             away = crowd.statuses()[503] - before

@@ -220,7 +220,7 @@ def test_a_server_is_ready_when_what_asks_is_loaded(tmp_path):
         assert site.client().get("/health/live").status_code == 200
         assert not got
         site.run(_set(site.services.ready, True))
-        waiting.join(20)
+        waiting.join(120)
         assert got == [200]
 
 

@@ -52,7 +52,7 @@ def test_modes_links_and_pipes(tmp_path):
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
     write_text(pipe, "into the pipe")
-    reader.join(10)
+    reader.join(120)
     assert read == ["into the pipe"]
 
 

@@ -28,6 +28,7 @@ from askone.campaign.tables.open import open_table
 from askone.encoding.encoder import Encoder
 from askone.encoding.images import ImagePart
 from askone.errors import AlreadyExists, InvalidArgument, InvalidFile
+from askone.estimators import model_file
 from askone.features.pictures import picture_features
 from askone.store.notices import Began, Grown
 
@@ -145,6 +146,16 @@ def test_small_tables_make_campaigns(store, tmp_path, labels, text):
     packed = unpack(store.learner("a"))
     row = store.rows("a", [0])[0].features.astype(np.float64)
     packed.estimator.tell(packed.estimator.ask(row), True)
+
+
+def test_a_model_that_could_not_be_opened_leaves_no_campaign(store, homes, monkeypatch):
+    """It grows with classes times columns: 1000 classes of 60 columns are too many."""
+    monkeypatch.setattr(model_file, "_SMALLEST", 1 << 20)
+    monkeypatch.setattr(model_file, "_RATIO", 1)
+    settings = Settings("Many", ClassNames(tuple(f"c{i}" for i in range(300))))
+    with pytest.raises(InvalidArgument, match="labels must be of fewer classes, or with fewer columns"):
+        create_campaign(store, "many", settings, homes, "", 0.0)
+    assert store.campaigns() == []
 
 
 def test_nothing_to_learn_from_is_one_constant(store, homes):

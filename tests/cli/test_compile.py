@@ -3,12 +3,12 @@
 import multiprocessing
 import subprocess
 import sys
-import time
 
 from askone._common.compiled import is_kept, jit, rounded
 from askone.cli import compile as ahead
 from askone.cli.main import main
 from commands import ask
+from waiting import until
 
 # A campaign of each kind on a table that the demonstration does not have, answered by a coin.
 ASKED = """
@@ -78,7 +78,4 @@ def test_a_server_that_ends_takes_its_compiler_along():
     with ahead.compiling():
         [beside] = multiprocessing.active_children()
         assert beside.name == "askone compile"
-    begun = time.monotonic()
-    while multiprocessing.active_children() and time.monotonic() < begun + 10:
-        time.sleep(0.05)
-    assert not multiprocessing.active_children()
+    until(lambda: not multiprocessing.active_children())

@@ -139,7 +139,7 @@ def url(desk):
 
 @pytest.fixture
 def client(url):
-    with askone.Client(url, "ask1_secret", "prices", patience=5.0) as client:
+    with askone.Client(url, "ask1_secret", "prices", patience=60.0) as client:
         yield client
 
 

@@ -120,7 +120,7 @@ def killed_while_making(url: str) -> None:
             yield rows(0, 50)
             yield rows(50, 50)
             os.write(pipe, b"half\n")
-            time.sleep(60)
+            time.sleep(600)
 
         open_store(url).create("half", "", "", b"", lambda n, mark: Entry(Began("b", {}, n, mark)), chunks())
 

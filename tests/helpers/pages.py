@@ -176,7 +176,8 @@ def chromium() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("pages: no chromium, chromium-browser or google-chrome on the path")
     with playwright.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        options = {"executable_path": CHROMIUM, "args": ["--no-sandbox", "--disable-gpu"]}
+        browser = engine.chromium.launch(**options, timeout=300_000)  # half a minute is little on a busy machine
         yield browser
         browser.close()
 

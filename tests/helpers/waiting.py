@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-def until(true: Callable[[], Any], seconds: float = 30.0, wait: Callable[[], Any] = lambda: time.sleep(0.01)) -> Any:
+def until(true: Callable[[], Any], seconds: float = 120.0, wait: Callable[[], Any] = lambda: time.sleep(0.01)) -> Any:
     """What a function gives, once that is something."""
     end = time.monotonic() + seconds
     while not (found := true()):

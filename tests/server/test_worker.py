@@ -10,7 +10,7 @@ from askone.errors import LeaseLost, StoreUnavailable, UnknownCampaign
 from askone.server.worker import Worker, Workers
 from waiting import soon
 
-LONG = 20  # seconds: nothing takes so long unless it hangs
+LONG = 120  # seconds: nothing takes so long unless it hangs
 
 
 class Fake:

@@ -657,7 +657,7 @@ def test_connections_that_were_cut_while_idle_are_made_anew(postgres, postgres_u
 def test_however_many_write_there_is_a_connection_to_read_by(postgres_url, monkeypatch):
     """Whoever has a turn reads rows by another connection."""
     store = open_store(postgres_url)
-    monkeypatch.setattr(store._database.engine.pool, "_timeout", 5.0)
+    monkeypatch.setattr(store._database.engine.pool, "_timeout", 20.0)
     names = [f"c{i}" for i in range(24)]
     for name in names:
         make(store, name)
@@ -681,10 +681,19 @@ def test_a_connection_that_is_cut_between_several_answers_does_no_harm(postgres,
     write(store, [note(1)])
 
     def be_cut(session):
-        cut = f"SELECT pg_{how}_backend({session.cursor.connection.info.backend_pid})"
-        timer = threading.Timer(0.2, postgres.run, (cut,))
-        timer.start()
-        session.several([("SELECT 1", ()), ("SELECT pg_sleep(10)", ()), ("SELECT 2", ())])
+        cut, over = f"SELECT pg_{how}_backend({session.cursor.connection.info.backend_pid})", threading.Event()
+
+        def again():  # the first time may be too early, when there is nothing to cancel yet
+            while not over.wait(0.2):
+                postgres.run(cut)
+
+        cutting = threading.Thread(target=again)
+        cutting.start()
+        try:
+            session.several([("SELECT 1", ()), ("SELECT pg_sleep(60)", ()), ("SELECT 2", ())])
+        finally:
+            over.set()
+            cutting.join()
 
     with pytest.raises(StoreUnavailable), store.transaction("c") as transaction:
         be_cut(transaction._session)

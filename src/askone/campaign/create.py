@@ -12,6 +12,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from askone.campaign.engine.model_builder import make_estimator, pack, unpack
+from askone.campaign.engine.packed_model import require_small
 from askone.campaign.kinds.base import listed
 from askone.campaign.output.export import begun_settings
 from askone.campaign.settings.settings import Settings
@@ -65,6 +66,7 @@ def create_campaign(
     chosen = with_columns(settings, table)  # columns are named in the log: rows added later are read alike
     sample, encoder = encoded_sample(chosen, table, embed=embed)
     learner = pack(make_estimator(chosen, sample, layout=encoder.layout), encoder)
+    _require_small(learner)
     reading = _Reading(store, name, chosen, table, encoder, 0, progress)
     with _naming_doubles(reading):
         store.create(name, chosen.title, owner, learner, began, reading.chunks())
@@ -85,6 +87,15 @@ def add_rows(store: Store, name: str, table: Table, at: float, who: str, progres
 
     with _naming_doubles(reading):
         return store.grow(name, reading.chunks(), grown)
+
+
+def _require_small(learner: bytes) -> None:
+    """Refuse a campaign that could not be opened again: its model grows with classes times columns."""
+    try:
+        require_small(learner)
+    except InvalidFile as error:
+        allowed = "of fewer classes, or with fewer columns to learn from (rows.learn), for a model that can be opened"
+        raise InvalidArgument("labels", allowed, f"one too large: {str(error).rpartition(': ')[2]}") from error
 
 
 # -- which columns ------------------------------------------------------------------------------------

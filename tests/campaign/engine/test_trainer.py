@@ -1,8 +1,11 @@
 """The model of a campaign learns when there is time: late, bounded, and with the same result."""
 
+import itertools
 import threading
+from types import SimpleNamespace
 
 from askone.campaign.campaign import LATE, Campaign
+from askone.campaign.engine import _trainer
 from askone.campaign.engine._trainer import Slice
 from askone.campaign.engine.commands import Answer, Exclude, Next, Undo
 from askone.session.checkpoints import Fold
@@ -50,6 +53,25 @@ def test_where_few_are_at_work_the_next_question_knows_the_last_answer(any_store
         request = Answer("ann", serving.question.lease, i % 2 == 0, f"a{i}", 1.0)
         [serving] = campaign.serve([request], 2.0 + i, learn=False)
         assert campaign.projection.asked[serving.question.number].learnt == i + 1
+
+
+def test_nobody_waits_within_a_turn_for_lessons_that_take_long(any_store, monkeypatch):
+    """One turn writes at a time, of whatever campaign, where all are in one file."""
+    seconds = itertools.count()
+    monkeypatch.setattr(_trainer, "time", SimpleNamespace(thread_time=lambda: float(next(seconds))))
+    campaign = stage(any_store, asking(PRICES, exam_share=0.0), rows=30)
+    trainer, learnt, alike = campaign.projection.trainer, [], []
+    [serving] = campaign.serve([Next("ann")], 1.0, learn=False)
+    for i in range(8):
+        request = Answer("ann", serving.question.lease, i % 2 == 0, f"a{i}", 1.0)
+        [serving] = campaign.serve([request], 2.0 + i, learn=False)
+        learnt.append(trainer.learnt)
+        alike.append(serving.ahead.yes.question == serving.ahead.no.question)
+    assert learnt == [1] * 8  # with the two that were supposed before, it showed how long they take
+    assert alike == [False] + [True] * 7
+    campaign.learn(lambda: True)
+    assert trainer.pending == 0
+    assert state_of(campaign) == state_of(Campaign.open(any_store, "c", fresh=True))
 
 
 def test_to_exclude_somebody_learns_nothing_within_the_turn(any_store):

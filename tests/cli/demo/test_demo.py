@@ -123,8 +123,8 @@ def demo() -> Iterator[tuple[subprocess.Popen, str, dict[str, str]]]:
 
 def test_it_serves_is_answered_and_ends(tmp_path):
     with demo() as (process, address, links):
-        page = httpx.Client(base_url=address, headers={"Origin": address}, timeout=20)
-        with page, httpx.Client(base_url=address, headers={"Origin": address}, timeout=20) as guest:
+        page = httpx.Client(base_url=address, headers={"Origin": address}, timeout=300)
+        with page, httpx.Client(base_url=address, headers={"Origin": address}, timeout=300) as guest:
             until(lambda: _up(page))
             told = {"token": links["setup"], "name": "Boss", "password": "a rather long password"}
             assert page.post("/api/v1/setup", json=told).json()["user"]["role"] == "admin"
@@ -142,7 +142,7 @@ def test_it_serves_is_answered_and_ends(tmp_path):
             people = page.get("/api/v1/campaigns/digits/people").json()
             assert {person["name"].endswith("(simulated)") for person in people} == {True, False}
         process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=30)
+        rest, _ = process.communicate(timeout=120)
         assert process.returncode == 0, rest
         assert rest.strip().splitlines()[-1] == "Stopped."
         assert "Traceback" not in rest

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -120,6 +121,16 @@ def test_one_that_fails_is_told_and_stops_nobody(campaign, beside, monkeypatch, 
         "a fit of campaign c failed, and is tried again later"
     ]
     assert campaign.projection.answers == 15
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="priorities of threads are Linux's")
+def test_the_thread_that_waits_for_it_is_as_quick_as_others(beside):
+    """It holds the interpreter now and then: one that gave way meanwhile would keep whoever serves waiting."""
+
+    def priority():
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    assert beside._thread.submit(priority).result() == priority()
 
 
 def test_a_server_that_ends_does_not_wait_for_a_process(campaign, monkeypatch, tmp_path):

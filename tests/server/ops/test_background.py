@@ -9,7 +9,7 @@ import pytest
 from askone.server.ops.background import BackgroundLoops
 from waiting import soon
 
-LONG = 20  # seconds: nothing takes so long unless it hangs
+LONG = 120  # seconds: nothing takes so long unless it hangs
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("odd"), OSError("away"), None], ids=repr)

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections import Counter
 from dataclasses import replace
 
 import httpx
@@ -14,7 +15,14 @@ import uvicorn
 import uvloop
 
 from askone.server.config import ServerConfig
-from askone.server.ops.http_protocol import MIN_READ_BYTES, Connections, LimitedProtocol, allow_files
+from askone.server.ops.http_protocol import (
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    MIN_READ_BYTES,
+    Connections,
+    LimitedProtocol,
+    allow_files,
+)
 from askone.server.runner import uvicorn_config
 from waiting import until
 
@@ -27,13 +35,13 @@ LOGIN = b"POST /api/v1/login HTTP/1.1\r\n" + HOST
 
 
 class Running:
-    """A server on loopback in a thread."""
+    """A server on loopback in a thread; its clocks are moved, not waited for: a machine may stall at any moment."""
 
-    def __init__(self, site, loop="uvloop", keep_alive=65, app=None, **limits):
-        quick = {"header_seconds": 0.5, "body_seconds": 0.5, "upload_seconds": 0.5, "write_seconds": 0.5}
-        self.config = uvicorn_config(app or site.app, replace(site.config, **{**quick, **limits}))
+    def __init__(self, site, loop="uvloop", app=None, **limits):
+        patient = dict.fromkeys(("header_seconds", "body_seconds", "upload_seconds", "write_seconds"), PATIENCE)
+        self.config = uvicorn_config(app or site.app, replace(site.config, **{**patient, **limits}))
         self.config.loop, self.config.lifespan, self.config.log_level = loop, "off", "critical"
-        self.config.timeout_keep_alive = keep_alive
+        self.config.timeout_keep_alive, self._moved = PATIENCE, 0
         self.server, self.connections = uvicorn.Server(self.config), self.config.http
         self._run = uvloop.run if loop == "uvloop" else asyncio.run
 
@@ -41,7 +49,7 @@ class Running:
         self._listening = socket.socket()
         self._listening.bind(("127.0.0.1", 0))
         self.address = self._listening.getsockname()
-        self._thread = threading.Thread(target=lambda: self._run(self.server.serve([self._listening])))
+        self._thread = threading.Thread(target=lambda: self._run(self._serve()))
         self._thread.start()
         until(lambda: self.server.started, PATIENCE)
         return self
@@ -49,6 +57,19 @@ class Running:
     def __exit__(self, *_):
         self.server.should_exit = True
         self._thread.join()
+
+    def later(self):
+        """So much later that each clock is over that runs now."""
+        self._moved += 10 * PATIENCE
+        self._loop.call_soon_threadsafe(self._look)
+
+    def _look(self):
+        for one in list(self.connections._all):
+            one.check_clock(self._loop.time() + self._moved)
+
+    async def _serve(self):
+        self._loop = asyncio.get_running_loop()
+        await self.server.serve([self._listening])
 
     def connect(self, source="127.0.0.1", small=False):
         """A connection; a ``small`` one takes in little that is not read."""
@@ -69,6 +90,18 @@ def ended(connection):
     return True
 
 
+def ended_in_time(running, connection):
+    """The same, when its time is over: the server may still be busy with what it got when the clocks are moved."""
+
+    def over():
+        running.later()
+        with contextlib.suppress(TimeoutError):
+            return ended(connection)
+
+    connection.settimeout(0.05)
+    return until(over, PATIENCE)
+
+
 def status(connection):
     """The status of the next answer, which is read to its end."""
     head, body = b"", b""
@@ -79,6 +112,19 @@ def status(connection):
     while len(body) < left:
         body += connection.recv(left - len(body))
     return int(head.split()[1])
+
+
+@pytest.fixture
+def got(monkeypatch):
+    """Bytes that servers got, by the port of who sent them."""
+    count, receive = Counter(), LimitedProtocol.data_received
+
+    def counted(self, data):
+        receive(self, data)
+        count[self.client[1]] += len(data)
+
+    monkeypatch.setattr(LimitedProtocol, "data_received", counted)
+    return count
 
 
 @pytest.fixture(scope="module", params=["asyncio", "uvloop"])
@@ -102,24 +148,61 @@ def running(site, request):
         (LIVE + b"\r\n" + LIVE[:20], 200),
     ],
 )
-def test_nothing_is_waited_for_for_ever(running, sent, first):
+def test_nothing_is_waited_for_for_ever(running, got, sent, first):
     with running.connect() as slow:
+        until(lambda: len(running.connections) == 1, PATIENCE)
         slow.sendall(sent)
         if first is not None:
             assert status(slow) == first
             with contextlib.suppress(ConnectionError):
                 slow.sendall(b"a")  # a sign of life is not enough
-        assert ended(slow)
+        until(lambda: got[slow.getsockname()[1]] >= len(sent) + (first is not None), PATIENCE)
+        assert ended_in_time(running, slow)
+
+
+CHUNKED = LIVE + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "more"),
+    [(CHUNKED + b"0\r\n", b"A: b\r\n"), (CHUNKED + b"0\r\nA: ", b"b"), (CHUNKED + b"1;", b"a=b;"), (CHUNKED, b"0")],
+    ids=["trailers", "a long trailer", "extensions of a chunk", "a long length"],
+)
+def test_nothing_beside_a_body_goes_on_for_ever(running, head, more):
+    with running.connect() as one, contextlib.suppress(ConnectionError):
+        one.settimeout(PATIENCE / 2)  # before any clock is over
+        one.sendall(head)
+        for _ in range(64):
+            one.sendall(more * (MAX_HEAD_BYTES // len(more)))
+        assert status(one) == 200
+        assert ended(one)
+
+
+def test_headers_are_counted_and_a_body_in_small_pieces_is_whole(running):
+    pieces = b"1\r\n \r\n" * 60_000 + b"2\r\n{}\r\n0\r\nA: b\r\n\r\n"
+    with running.connect() as one:
+        one.sendall(LOGIN + b"Transfer-Encoding: chunked\r\n\r\n" + pieces)
+        assert status(one) == 422  # it was read: it names nobody
+        one.sendall(LIVE + b"A: b\r\n" * (MAX_HEADERS - 1) + b"\r\n")
+        assert status(one) == 200
+        one.sendall(LIVE + b"A: b\r\n" * MAX_HEADERS + b"\r\n")
+        assert status(one) == 400
+        assert ended(one)
+
+
+def test_the_clocks_go_by_themselves(site):
+    with Running(site, header_seconds=0.5) as running, running.connect() as silent:
+        assert ended(silent)
 
 
 def test_a_body_that_nobody_wants_may_still_come(site):
     """Programs send the body after the head, even where the head is refused: the connection goes on."""
-    with Running(site, keep_alive=1, header_seconds=PATIENCE) as running, running.connect() as late:
+    with Running(site) as running, running.connect() as late:
         for _ in range(3):
             late.sendall(LIVE + b"Content-Length: 9\r\n\r\n")
             assert status(late) == 200
             late.sendall(b"123456789")
-        assert ended(late)  # for then it is silent
+        assert ended_in_time(running, late)  # for then it is silent
 
 
 ASKED = threading.Event()
@@ -140,11 +223,11 @@ async def large(scope, receive, send):
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_answers_that_are_not_read_are_not_kept(site, loop, close, asked):
     """Neither while they are made nor when they are, whether the connection was to stay or not."""
-    with Running(site, loop, keep_alive=1, app=large) as running, running.connect(small=True) as deaf:
+    with Running(site, loop, app=large) as running, running.connect(small=True) as deaf:
         ASKED.clear()
         deaf.sendall(asked + b" HTTP/1.1\r\n" + HOST + close + b"\r\n")
         assert ASKED.wait(PATIENCE)
-        until(lambda: len(running.connections) == 0, PATIENCE)
+        until(lambda: running.later() or len(running.connections) == 0, PATIENCE)
         until(lambda: not running.server.server_state.tasks, PATIENCE)
 
 
@@ -161,7 +244,7 @@ def test_of_many_requests_at_once_two_are_answered(running):
 
 
 def test_who_comes_anew_takes_the_place_of_who_was_silent_longest(site):
-    limits = {"connections": 8, "connections_per_address": 4, "header_seconds": PATIENCE}
+    limits = {"connections": 8, "connections_per_address": 4}
     with Running(site, **limits) as running, contextlib.ExitStack() as stack:
         crowd = []
         for n in range(1, 5):
@@ -185,7 +268,7 @@ def test_who_comes_anew_takes_the_place_of_who_was_silent_longest(site):
 
 
 def test_a_trusted_proxy_brings_as_many_as_it_likes(site):
-    limits = {"connections_per_address": 2, "trusted_proxies": ("127.0.0.0/24",), "header_seconds": PATIENCE}
+    limits = {"connections_per_address": 2, "trusted_proxies": ("127.0.0.0/24",)}
     with Running(site, **limits) as running, contextlib.ExitStack() as stack:
         crowd = [stack.enter_context(running.connect()) for _ in range(9)]
         for one in crowd:
@@ -259,12 +342,9 @@ def test_when_files_run_out_it_recovers_by_itself(tmp_path):
         host, port = url.removeprefix("http://").split(":")
         crowd = [socket.create_connection((host, int(port))) for _ in range(200)]
         try:
-            refused = 0
             for one in crowd:
                 one.settimeout(0.01)
-                with contextlib.suppress(TimeoutError):
-                    refused += ended(one)
-            assert refused > 0
+            until(lambda: any(map(_refused, crowd)), PATIENCE)
         finally:
             for one in crowd:
                 one.close()
@@ -273,6 +353,11 @@ def test_when_files_run_out_it_recovers_by_itself(tmp_path):
     finally:
         running.terminate()
         running.communicate(timeout=PATIENCE)
+
+
+def _refused(connection):
+    with contextlib.suppress(TimeoutError):
+        return ended(connection)
 
 
 def _answers(client):

@@ -74,7 +74,8 @@ def furnish(place: House) -> None:
         name = f"{text[:90]} u"
         store.accounts._run("INSERT INTO users VALUES (?, ?, ?, 'annotator', NULL, 0)", f"u{n}", name, name.casefold())
     store.close()
-    with httpx.Client(base_url=place.url + "/api/v1", headers={"Authorization": f"Bearer {secret}"}, timeout=60) as api:
+    headers = {"Authorization": f"Bearer {secret}"}
+    with httpx.Client(base_url=place.url + "/api/v1", headers=headers, timeout=600) as api:  # it may have to compile
         for n, (kind, title) in enumerate(zip(["number", "class", "order"], CORPUS[2:5], strict=True)):
             upload = None
             if kind != "order":

@@ -24,6 +24,7 @@ from askone.store.open import open_store
 from calling import API, body_of, path_of
 from commands import ask
 from sites import DRINKS, LOOSE, Site
+from waiting import until
 
 NAME = "Wilhelmina Canary"
 
@@ -206,13 +207,13 @@ def test_time_takes_away_what_nobody_needs(any_store, tmp_path):
         "guest": (None, None), "lately": (None, None), "here": (None, now + 1), "program": (None, None),
         "keeps": ("a hash", None), "apart": (None, None), "silent": (None, None),
     }  # fmt: skip
-    for name, (password, until) in people.items():
+    for name, (password, end) in people.items():
         accounts.add_user(name, f"{name} canary", "annotator", password)
         if name != "apart":  # made by an administrator, who has not given it a password yet
             accounts.add_member("drinks", name, "annotator")
         accounts.add_session(f"old {name}", name, "", now - 1)
-        if until is not None:
-            accounts.add_session(f"new {name}", name, "", until)
+        if end is not None:
+            accounts.add_session(f"new {name}", name, "", end)
     accounts.add_token("t1", "h1", "", "program", ("answer",), None, "")
     accounts.add_token("t2", "h2", "", "keeps", ("answer",), now - 1, "")
     accounts.add_invitation("i1", "h1", "drinks", now - 1, 9, "")
@@ -254,8 +255,5 @@ def test_a_running_server_removes_what_has_expired(tmp_path, monkeypatch):
     store.accounts.add_session("old", "a", "", time.time() - 1)
     store.close()
     site = Site(tmp_path, LOOSE, url, people=False)
-    until = time.monotonic() + 20
-    while site.store._database.read("SELECT count(*) FROM sessions") != [(0,)]:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    until(lambda: site.store._database.read("SELECT count(*) FROM sessions") == [(0,)])
     site.close()

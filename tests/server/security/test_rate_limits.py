@@ -88,14 +88,14 @@ def test_bodies_that_trickle_are_cut_off(site_of, tmp_path):
 
     async def slowly():
         yield b'{"scopes": ["re'
-        await asyncio.sleep(30)
+        await asyncio.sleep(300)
         yield b'ad"]}'
 
     started = time.monotonic()
     headers = {"Content-Type": "application/json", "X-File-Name": "t.csv"}
     for path in ("tokens", "uploads", "restore"):
         assert assert_error(client.post(f"{API}/{path}", content=slowly(), headers=headers), 503) == "too_slow"
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 300
     assert site.accounts.tokens("admin") == []
     assert [path for path in site.config.directory.rglob("*") if path.is_file()] == []
 

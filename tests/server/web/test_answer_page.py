@@ -316,9 +316,7 @@ def test_what_was_not_sent_is_undone_here(page: Any, site: Site, campaign: Campa
 def test_pictures_of_both_questions_ahead_are_fetched_before(page: Any, site: Site, campaign: Campaign) -> None:
     campaign.make = lambda n, yes: members(["3", "5"], row(image=f"{API}/rows/{2 * n + yes}/image"))
     start(page, site)
-    page.wait_for_timeout(150)
-    fetched = {call.match[1] for call in site.asked("/image", "GET")}
-    assert fetched == {"1", "2", "3"}
+    eventually(lambda: {call.match[1] for call in site.asked("/image", "GET")} == {"1", "2", "3"}, page)
     before = len(site.asked("/rows/3/image", "GET"))
     page.keyboard.press("y")
     asks(page, "Is it one of: 3, 5?")

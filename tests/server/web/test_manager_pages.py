@@ -224,7 +224,7 @@ def test_a_slow_preview_is_said_to_be_waited_for_once(page: Any, site: Site) -> 
     slow = threading.Event()
 
     def preview(call: Any) -> Any:
-        slow.wait(10)
+        slow.wait(600)
         return managed.preview(call)
 
     site.on("POST", "/api/v1/uploads/[^/]+/preview", preview)
@@ -540,7 +540,7 @@ def test_a_dashboard_that_has_not_changed_is_not_sent_again(page: Any, site: Sit
     site.on("GET", ".*/dashboard", marked)
     page.goto(f"{site.url}/manage/rents")
     page.wait_for_selector(".chart .plot-line.main")
-    page.wait_for_timeout(2300)
+    eventually(lambda: len(marks) > 1, page)
     assert marks[:2] == [None, '"400"']
     assert tile(page, "Answers") == "400"
     page.get_by_label("Column of the x axis").select_option("year")  # another address, without the old mark

@@ -11,6 +11,8 @@ the state that there is, and by the new one as soon as it has learnt all.
 from __future__ import annotations
 
 import logging
+import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, final
 
@@ -43,21 +45,28 @@ FitReader = Callable[[str], bytes | None]
 log = logging.getLogger("askone.campaign")
 _CHUNK, _BLOCK = 512, 64  # lessons whose rows are read at once; those that are learnt at once where nobody waits
 _SLICE = 32  # lessons whose rows are read at once where somebody may come
+_LONG, _LATELY = 0.1, 3  # seconds of a processor for a lesson, if each of so many took as long or longer
 
 
 @final
 class Slice(NamedTuple):
-    """Some lessons after the first ``start`` of a fold, and what they teach."""
+    """Some lessons after the first ``start`` of a fold, and what they teach; ``took``: seconds of the latest ones."""
 
     fold: Fold
     start: int
     steps: Sequence[Step]
     taught: Sequence[Example | Fit | None]
+    took: deque[float]
 
     def after(self, place: int, state: Any) -> Any:
         """Return the state after one more lesson; nothing else changes, so others may go on meanwhile."""
         lesson = self.taught[place]
-        return state if lesson is None else learnt(self.fold.learner, state, lesson)
+        if lesson is None:
+            return state
+        began = time.thread_time()
+        state = learnt(self.fold.learner, state, lesson)
+        self.took.append(time.thread_time() - began)
+        return state
 
 
 @final
@@ -81,6 +90,19 @@ class Trainer:
         """Person who was paused: the entries by which they are asked again."""
         self.fold = Fold(learner)
         self._beside: Fold | None = None
+        self._took = deque[float](maxlen=_LATELY)
+
+    @property
+    def slow(self) -> bool:
+        """Whether lessons take so long, as those of hundreds of classes, that nobody should wait for one."""
+        return len(self._took) == _LATELY and min(self._took) > _LONG
+
+    def supposed(self, x: Array, question: Question, answer: bool) -> Any:
+        """Return the state as it would be after an answer."""
+        began = time.thread_time()
+        state = self.fold.learner.tell(self.fold.state, x, question, answer)
+        self._took.append(time.thread_time() - began)
+        return state
 
     @property
     def _newest(self) -> Fold:
@@ -124,7 +146,7 @@ class Trainer:
         if not steps:
             self.fold, self._beside = fold, None
             return None
-        return Slice(fold, fold.count, steps, self._taught(fold, steps))
+        return Slice(fold, fold.count, steps, self._taught(fold, steps), self._took)
 
     def take(self, part: Slice, place: int, state: Any) -> bool:
         """Go on to the state after the lesson at this place of a slice, unless lessons changed meanwhile."""
@@ -141,7 +163,9 @@ class Trainer:
         chunk, fold = self.lessons.steps[start:end], self._newest
         taught = self._taught(fold, chunk)
         for first in range(0, len(taught), _BLOCK):
-            fold.learn_many(taught[first : first + _BLOCK])
+            block, began = taught[first : first + _BLOCK], time.thread_time()
+            fold.learn_many(block)
+            self._took.append((time.thread_time() - began) / len(block))
             self.lessons.changed = fold.count
 
     def _taught(self, fold: Fold, chunk: Sequence[Step]) -> list[Example | Fit | None]:

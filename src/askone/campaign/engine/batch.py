@@ -47,7 +47,8 @@ class Batch:
         self.fits: list[Fit] = []
         self.measured = False
         """Whether the error of the model is known better than before."""
-        self._quiet = planner.present(people_of(requests), now) <= QUIET
+        few = planner.present(people_of(requests), now) <= QUIET
+        self._quiet = few and not self.projection.trainer.slow  # others write nothing meanwhile, in whatever campaign
 
     def note(self, entry: Entry) -> Entry:
         """Note that it happens: the projection knows of it, and it will be written."""

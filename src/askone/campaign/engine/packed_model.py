@@ -43,6 +43,13 @@ def parts(packed: bytes) -> tuple[bytes, Any]:
     return model, record
 
 
+def require_small(packed: bytes) -> None:
+    """Raise ``InvalidFile`` if a model is too large to be opened again; only its directory is read."""
+    model = parts(packed)[0]
+    with zipfile.ZipFile(io.BytesIO(model)) as archive:
+        model_file.check_sizes(archive, len(model))
+
+
 def beginning(packed: bytes) -> LearnerStart:
     """Return the learner of a packed model: the same as that of the estimator which was packed."""
     document, arrays = model_file.read(io.BytesIO(parts(packed)[0]))

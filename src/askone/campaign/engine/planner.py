@@ -301,5 +301,5 @@ class Planner:
             draft = self.draft(following, self.projection.state)
             return draft, draft
         x = self.row_cache.features([asking.position])[0]
-        no, yes = (self.learner.tell(self.projection.state, x, asking.question, bit) for bit in (False, True))
+        no, yes = (self.projection.trainer.supposed(x, asking.question, bit) for bit in (False, True))
         return self.draft(following, no), self.draft(following, yes)

@@ -3,12 +3,13 @@
 A process of its own makes them, one after the other; it gives way to everybody else.  A learner that this program has
 registered is not known to another process, and is fitted in a thread.  A fit that is made goes into the campaign's log,
 and takes effect there.
+
+The thread here does not give way: it holds the interpreter now and then, and whoever serves would wait until it gets a
+processor again.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -36,7 +37,7 @@ class FitsBeside:
 
     def __init__(self, config: ServerConfig) -> None:
         self._config, self._closed = config, False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="fits", initializer=_give_way)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="fits")
         self._begun: set[str] = set()
         self._child: Child | None = None
         """Of use to the one thread; others may kill it."""
@@ -100,9 +101,3 @@ class FitsBeside:
             child.kill()
         self._thread.shutdown(wait=True, cancel_futures=True)
         self._let_go()
-
-
-def _give_way() -> None:
-    """Let this thread alone come after all others; elsewhere than on Linux a priority is that of the process."""
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)

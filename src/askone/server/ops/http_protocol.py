@@ -26,6 +26,8 @@ if sys.platform != "win32":
 
 MAX_HEAD_BYTES = 64 * 1024
 """Bytes that the head of a request may have."""
+MAX_HEADERS = 200
+"""Headers of a request: each takes some two hundred bytes here, however short it is."""
 MIN_READ_BYTES = 16 * 1024
 """Bytes of an answer that have to be read within ``write_seconds``."""
 _TICK: Final = 0.5  # seconds between two looks at the clocks of all connections
@@ -122,7 +124,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().__init__(**named)
         self.address = ""
         self._connections, self._deadline = connections, math.inf
-        self._head_bytes = self._unread = 0
+        self._head_bytes = self._beside = self._unread = 0
         self._in_body = self._deaf = False
 
     @property
@@ -145,14 +147,29 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         if self._in_body and not self.cycle.response_complete:
             self._connections.seen(self)  # a file on its way; letters of a head are of no use by themselves
-        if not self._in_body:
+        if self._in_body:
+            self._beside += len(data)
+        else:
             begins = not self._head_bytes
             self._head_bytes += len(data)
             if begins:
                 self._set_clock()
         super().data_received(data)
-        if not self._in_body and self._head_bytes > MAX_HEAD_BYTES:
+        if (self._beside if self._in_body else self._head_bytes) > MAX_HEAD_BYTES:
             self.transport.abort()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header; those that come after a body are of no use to anybody."""
+        if self._in_body:
+            return
+        if len(self.headers) >= MAX_HEADERS:
+            raise httptools.HttpParserError("too many headers")
+        super().on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        """Something of the body came: what is sent beside, in chunks and after the last one, may not go on for long."""
+        self._beside = 0
+        super().on_body(body)
 
     def on_headers_complete(self) -> None:
         """The head is whole: the body must be, in time."""
@@ -161,7 +178,7 @@ class LimitedProtocol(HttpToolsProtocol):
             # The rest is dropped and the connection closed: who sends more has to expect that (RFC 9112, 9.3.2).
             self.cycle.keep_alive, self._deaf = False, True
             raise httptools.HttpParserError("too many requests at once")  # makes the parser stop
-        self._in_body, self._head_bytes = True, 0
+        self._in_body, self._head_bytes, self._beside = True, 0, 0
         super().on_headers_complete()
         self._set_clock()
 
