@@ -99,3 +99,21 @@ def test_parts_of_other_shapes_are_refused():
             Fourier(waves.scaler, frequencies, phases)
     with pytest.raises(InvalidArgument, match="scale must be"):
         Scaler(np.zeros(2), np.ones(3))
+
+
+def test_columns_of_one_unit_are_scaled_by_their_ranges():
+    rng = np.random.default_rng(0)
+    middle, border = 255 * rng.random((400, 9)), 255.0 * (rng.random((400, 3)) < 0.01)
+    X = np.hstack([middle, border, rng.random((400, 1)), np.full((400, 1), 7.0)])
+    scaled = Scaler.by_range(X)(X)
+    assert np.allclose(np.ptp(scaled[:, :13], axis=0), np.ptp(scaled[:, 0]))
+    assert np.isclose((scaled[:, :13] ** 2).mean(), 1.0)
+    assert (scaled[:, 13] == 0.0).all()
+
+
+def test_columns_of_other_units_have_scales_of_their_own():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.random((400, 2)), rng.random((400, 2)) < 0.5, 40.0 * rng.random(400), rng.random(400) / 9])
+    several = np.hstack([X, X])
+    for rows in (several, X[:, :2], np.ones((3, 9)), several[:1]):
+        assert (Scaler.by_range(rows).scale == Scaler.from_rows(rows).scale).all()

@@ -69,7 +69,9 @@ class Setup:
     @property
     def scaler(self) -> Scaler:
         """The scale of the columns, as far as rows were shown."""
-        return Scaler.identity(self.columns) if self.rows is None else Scaler.from_rows(self.rows)
+        if self.rows is None:
+            return Scaler.identity(self.columns)
+        return Scaler.by_range(self.rows) if isinstance(self.space, FiniteSpace) else Scaler.from_rows(self.rows)
 
     def front(self) -> Setup:
         """Return the setup of the dense columns alone, which kernels and lines see."""
