@@ -6,9 +6,11 @@ import subprocess
 import sys
 from collections import Counter
 from functools import cache
+from inspect import signature
 from pathlib import Path
 
 import askone
+from askone.estimators.loading import ESTIMATORS
 
 SOURCE = Path(askone.__file__).parent
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,6 +60,11 @@ def test_classes_are_abstract_or_final():
         extended = node.name in bases or node.name == "InputScaleWarning"
         extended = extended or "Protocol" in {ast.unparse(base) for base in node.bases}
         assert extended != ("final" in decorators), f"{path.name}: {node.name}"
+
+
+def test_no_estimator_has_more_than_14_arguments():
+    for estimator in ESTIMATORS.values():
+        assert len(signature(estimator).parameters) <= 14, estimator
 
 
 def test_the_documents_name_files_that_exist():

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -102,6 +103,20 @@ def test_words_arguments_that_came_later_and_arguments_of_today():
     assert modern(few, searching)["learner"] == SGD(model="linear", step="dog", questions="active")
     today = askone.OneBitRegressor(-2, 2, learner="sgd").get_params(deep=False)
     assert modern(today, {"type": "SGD"}) == today
+
+
+@pytest.mark.parametrize("learner", ["auto", Filters(model="linear")])
+def test_guesses_and_lapses_were_the_estimators_own(tmp_path, learner):
+    assert modern({"low": 0, "guess": 0.0, "lapse": 0.0, "learner": learner}, {}) == {"low": 0, "learner": learner}
+    chosen = replace(Filters() if learner == "auto" else learner, guess=0.02, lapse=0.5)
+    model = OneBitRegressor(0, 10, learner=chosen, random_state=0).start(np.eye(3))
+    model.tell(model.ask([0.0, 0.0, 1.0]), True).save(tmp_path / "new")
+    document, arrays = model_file.read(tmp_path / "new")
+    document["params"] |= {"guess": 0.02, "lapse": 0.5, "learner": model_file.encode(learner, arrays)}
+    model_file.save(tmp_path / "old", document, arrays)
+    old = askone.load(tmp_path / "old")
+    assert old.learner == chosen
+    assert np.array_equal(old.threshold(np.eye(3)), model.threshold(np.eye(3)))
 
 
 def test_a_file_with_old_arguments_goes_on(tmp_path):

@@ -169,6 +169,8 @@ def test_what_it_cannot_do_is_refused_by_name():
     for options in ({"flip": 0.1}, {"interval": 0.9}):
         with pytest.raises(InvalidArgument, match="OwnLearner does not read it"):
             askone.OneBitRegressor(0, 100, learner="toy", **options).start([[0.0], [1.0], [2.0]])
+    with pytest.raises(InvalidArgument, match="learner.guess must be left alone"):
+        Settings("Numbers", Numbers(0, 100), learner=LearnerSettings(guess=0.1, learner="toy"))
     with pytest.raises(InvalidArgument, match="low must be given"):
         askone.OneBitRegressor(learner="toy").start([[0.0], [1.0], [2.0]])
     registry.register("wrong", Toy, lambda *_: None)

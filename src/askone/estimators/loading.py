@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from askone.errors import AskoneError, InvalidArgument, InvalidFile
@@ -64,6 +64,8 @@ def modern(params: Mapping[str, Any], learner: Mapping[str, Any]) -> dict[str, A
     >>> list(params), params["learner"] == SGD(step="dog")
     (['low', 'high', 'learner'], True)
     """
+    if "guess" in params:
+        return _with_rates(**params)
     if not params.keys() & _GONE:
         return dict(params)
     old = {name: value for name, value in params.items() if name in _LEARNERS_OWN}
@@ -76,6 +78,13 @@ def modern(params: Mapping[str, Any], learner: Mapping[str, Any]) -> dict[str, A
     if names or answers != YES_NO:
         new["wording"] = Wording(tuple(names or ()), new.pop("unit", ""), new.get("wording", ""), answers)
     return new
+
+
+def _with_rates(guess: float, lapse: float, learner: str | LearnerChoice, **others: Any) -> dict[str, Any]:
+    """Return the arguments of estimators that had these rates, which filters alone read."""
+    if guess or lapse:
+        learner = replace(learner if isinstance(learner, Filters) else Filters(), guess=guess, lapse=lapse)
+    return {**others, "learner": learner}
 
 
 def _choice(kind: type[Any], old: Mapping[str, Any]) -> LearnerChoice:

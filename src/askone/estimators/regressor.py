@@ -58,9 +58,6 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         "auto" is "filters", unless bundles tell outputs only together, which takes gradients.
     flip : float
         For filters: how often an answer is the wrong one, where that is known.
-    guess, lapse : float
-        For filters: how often the answer is yes, and how often no, whatever is true, where that is known:
-        P(yes) = guess + (1 - guess - lapse) P(the value is above).  ``flip`` comes on top.
     interval : float or None
         For filters: the part of labels that ``predict_interval`` is to hold, such as 0.9.  Half of the
         questions then go to the ends of the interval.
@@ -105,8 +102,6 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         decimals: int | str | None = "auto",
         learner: str | LearnerChoice = "auto",
         flip: float = 0.0,
-        guess: float = 0.0,
-        lapse: float = 0.0,
         interval: float | None = None,
         budget: int | Budget | None = None,
         resample: bool = False,
@@ -121,8 +116,6 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.bundles = bundles
         self.decimals = decimals
         super().__init__(learner, flip, budget, resample, select, keep_log, random_state)
-        self.guess = guess
-        self.lapse = lapse
         self.interval = interval
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
@@ -161,19 +154,19 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     def threshold(self, X: ArrayLike, level: float | None = None, interval: float | None = None) -> Any:
         """Return the number at which the answer to "is it above?" is yes in ``level`` of all cases, at each row.
 
-        ``level`` lies between ``guess`` and 1 - ``lapse``, which count; None: halfway, the median.  Noise is taken as
-        normal.  ``interval``, such as 0.9, adds lower and upper ends that hold it with this chance.  For filters
-        without trees beside them: of one column, with ``guess`` or ``lapse``, or ``Filters(fitted=False)``.
+        ``level`` lies between the ``guess`` and 1 - the ``lapse`` of ``Filters``, which count; None: halfway, the
+        median.  Noise is taken as normal.  ``interval``, such as 0.9, adds lower and upper ends that hold it with this
+        chance.  For filters without trees beside them: of one column, with ``guess`` or ``lapse``, or
+        ``Filters(fitted=False)``.
 
-        >>> model = OneBitRegressor(0, 100, guess=0.5, random_state=0).start([[0.0], [0.5], [1.0]])
+        >>> model = OneBitRegressor(0, 100, learner=Filters(guess=0.5), random_state=0).start([[0.0], [0.5], [1.0]])
         >>> model.threshold([[0.5]], level=0.9) < model.threshold([[0.5]], level=0.75)
         array([ True])
         """
         stream = self._able(abilities.HasThresholds)
         rows = self._validated(X, reset=False)
-        wanted = (1.0 + self.guess - self.lapse) / 2 if level is None else level
         held = 0.9 if interval is None else interval
-        found = [self._flat(one) for one in stream.learner.thresholds(stream.state, rows, wanted, held)]
+        found = [self._flat(one) for one in stream.learner.thresholds(stream.state, rows, level, held)]
         return found[0] if interval is None else tuple(found)
 
     def best_price(self, X: ArrayLike, return_chance: bool = False) -> Any:
@@ -208,7 +201,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     def _able(self, ability: type[Learner[Any]]) -> Any:
         stream = self._started()
         if not abilities.able(stream.learner, ability):
-            allowed = "filters alone: no interval, and of several columns Filters(fitted=False), guess or lapse"
+            allowed = "filters alone: no interval, and of several columns Filters with fitted=False, guess or lapse"
             raise InvalidArgument("learner", allowed, repr(self.learner))
         return stream
 
@@ -263,7 +256,6 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         together = bool(self._bundles()) and not tell_apart(cast(Real, space))
         choice = SGD() if together and self.learner == "auto" else self._choice()
         numbers: dict[str, Any] = {"interval": self.interval, "ranged": self._declared(), "decimals": self.decimals}
-        numbers |= {"guess": self.guess, "lapse": self.lapse}
         return choice.make(dataclasses.replace(self._setup(rows, space, horizon, seed), **numbers))
 
     def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:

@@ -61,8 +61,11 @@ class HasThresholds(Learner[S]):
     """Says at which number yes has a given chance, and how much noise answers have."""
 
     @abstractmethod
-    def thresholds(self, state: S, X: ArrayLike, level: float, held: float) -> Array:
-        """Return t with P(yes to "above t?") = level, and ends that hold it with the chance ``held``, 3 x n x m."""
+    def thresholds(self, state: S, X: ArrayLike, level: float | None, held: float) -> Array:
+        """Return t with P(yes to "above t?") = level, and ends that hold it with the chance ``held``, 3 x n x m.
+
+        None: halfway between how often yes and no are said whatever is true, the median.
+        """
 
     @abstractmethod
     def noise(self, state: S, held: float) -> Array:

@@ -66,7 +66,7 @@ class Share(Kind):
         words = settings.question.wording or f"Would more than {{threshold}} of people {self.deed}?"
         return OneBitRegressor(0.0, self.most, decimals=0, wording=Wording((), "%", words), **shared)
 
-    def likelihood(self, features):
+    def likelihood(self, settings, features):
         return Filters(n_components=features)
 
     def view(self, question):

@@ -64,7 +64,7 @@ def test_people_are_asked_at_prices_that_earn(table):
 def test_another_quantile_is_predicted_and_has_no_exams(table):
     with closing(open_store("memory:")) as store:
         campaign, _ = answered(store, table, Numbers(0, 100, quantile=0.9), 60, exam_share=0.5)
-        assert campaign.settings.labels.likelihood(None).quantile == 0.9
+        assert campaign.settings.labels.likelihood(campaign.settings, None).quantile == 0.9
         assert not any(one.role == "exam" for one in campaign.projection.asked.values())
         assert set(predictions(campaign)["low"]) == {None}
         with pytest.raises(InvalidArgument, match=r"what must be asked where labels.quantile is 0.5"):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 import askone
 from askone import Filters, Real
@@ -89,7 +91,7 @@ def test_what_is_known_is_made_use_of(guess, lapse):
     for rates in ({"guess": guess, "lapse": lapse}, {}):
         each = []
         for seed in range(4):
-            model = askone.OneBitRegressor(0, 100, **rates, learner=Filters(model="linear"), random_state=seed)
+            model = askone.OneBitRegressor(0, 100, learner=Filters(model="linear", **rates), random_state=seed)
             listener(model, guess, lapse, np.random.default_rng(seed), 200)
             each.append(np.abs(model.predict(new) - 30 - 40 * new[:, 0]).mean())
         errors.append(np.mean(each))
@@ -98,38 +100,50 @@ def test_what_is_known_is_made_use_of(guess, lapse):
 
 
 def test_a_log_a_file_and_an_oracle_say_the_same():
-    rates = {"guess": 0.3, "lapse": 0.1}
-    model = askone.OneBitRegressor(0, 100, **rates, random_state=0)
+    rates = Filters(guess=0.3, lapse=0.1)
+    model = askone.OneBitRegressor(0, 100, learner=rates, random_state=0)
     listener(model, 0.3, 0.1, np.random.default_rng(0), 40)
     new = np.linspace(0, 1, 7)[:, None]
-    again = model.refit(askone.OneBitRegressor(0, 100, **rates, random_state=0))
+    again = model.refit(askone.OneBitRegressor(0, 100, learner=rates, random_state=0))
     assert np.array_equal(again.predict(new), model.predict(new))
     loaded = reloaded(model)
     assert np.array_equal(loaded.predict(new), model.predict(new))
     assert str(loaded.ask([0.3])) == str(model.ask([0.3]))
     X = np.random.default_rng(1).uniform(size=(60, 1))
     fitted = [
-        askone.OneBitRegressor(0, 100, **rates, interval=0.8, keep_log=kept, random_state=0).fit(X, 50 + 20 * X[:, 0])
+        askone.OneBitRegressor(0, 100, learner=rates, interval=0.8, keep_log=kept, random_state=0)
         for kept in (True, False)
     ]
+    for one in fitted:
+        one.fit(X, 50 + 20 * X[:, 0])
     assert np.array_equal(*[one.predict(new) for one in fitted])
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("ends", "rates", "told"),
     [
-        ({"guess": -0.1}, "guess"),
-        ({"guess": 1.0}, "guess"),
-        ({"guess": 0.4, "lapse": 0.6}, "lapse"),
-        ({"lapse": "often"}, "lapse"),
-        ({"guess": 0.5, "learner": "sgd"}, "guess"),
-        ({"guess": 0.5, "low": None, "high": None}, "low"),
+        ((0, 1), {"guess": -0.1}, "guess must be a number at least 0; got -0.1"),
+        ((0, 1), {"guess": 1.0}, "guess must be below 1"),
+        ((0, 1), {"guess": 0.4, "lapse": 0.6}, "lapse must be below 1, the two together; got 1.0"),
+        ((0, 1), {"lapse": "often"}, "lapse"),
+        ((None, None), {"guess": 0.5}, "low must be given: with guess or lapse"),
     ],
 )
-def test_what_is_refused(options, told):
-    model = askone.OneBitRegressor(**{"low": 0, "high": 1, **options})
+def test_what_is_refused(ends, rates, told):
+    model = askone.OneBitRegressor(*ends, learner=Filters(**rates))
     with pytest.raises((InvalidArgument, TypeError), match=told):
         model.start([[0.0], [0.5], [1.0]])
+
+
+def test_a_grid_search_reaches_them():
+    model = askone.OneBitRegressor(0, 1, random_state=0)
+    found = clone(model).set_params(learner__guess=0.2, learner__lapse=0.1)
+    assert model.learner == "auto"
+    assert found.learner == Filters(guess=0.2, lapse=0.1)
+    assert clone(found).get_params()["learner__guess"] == 0.2
+    X = np.random.default_rng(0).uniform(size=(30, 1))
+    search = GridSearchCV(model, {"learner__guess": [0.0, 0.2]}, cv=2).fit(X, X[:, 0])
+    assert search.best_params_["learner__guess"] == search.best_estimator_.stream_.learner.base.guess
 
 
 def test_a_campaign_is_told_too():
@@ -137,20 +151,25 @@ def test_a_campaign_is_told_too():
     told = Settings("Tones", Numbers(0, 100), learner=learner)
     assert Settings.from_toml(told.to_toml()) == told
     made = make_estimator(told, np.linspace(0, 1, 5)[:, None])
-    assert (made.guess, made.lapse) == (0.5, 0.02)
+    assert made.learner == Filters(guess=0.5, lapse=0.02)
     assert made.ask([0.5]).shown < 50
+    rivals = told.labels.rivals(told, 2, mixed=True)
+    assert {(one.guess, one.lapse) for one in rivals.values()} == {(0.5, 0.02)}
     with pytest.raises(InvalidArgument, match="labels.low"):
         Settings("Tones", Numbers(), learner=learner)
     with pytest.raises(InvalidArgument, match="learner.guess"):
         Settings("Cats", ClassNames(("cat", "owl")), learner=learner)
+    for other in ({"learner": "sgd"}, {"loss": "huber"}):
+        with pytest.raises(InvalidArgument, match="learner.guess must be left alone, but for learner 'filters'"):
+            Settings("Tones", Numbers(0, 100), learner=LearnerSettings(guess=0.5, **other))
 
 
 def found(seed, guess, lapse, noise, answers=60):
     """Whether intervals of nine in ten hold thresholds at two levels and the noise, after some answers about a line."""
     rng = np.random.default_rng(seed)
     X, (a, b) = rng.uniform(0, 1, (answers, 1)), (rng.uniform(30, 60), rng.uniform(-20, 20))
-    choice = Filters(model="linear", forgets=False)
-    model = askone.OneBitRegressor(0, 100, guess=guess, lapse=lapse, learner=choice, random_state=seed, keep_log=False)
+    choice = Filters(guess=guess, lapse=lapse, model="linear", forgets=False)
+    model = askone.OneBitRegressor(0, 100, learner=choice, random_state=seed, keep_log=False)
     model.start(X)
     for x in X:
         question, u = model.ask(x), rng.uniform()
@@ -180,6 +199,8 @@ def test_thresholds_are_those_of_the_filter():
     middle, low, high = learner.thresholds(state, [[0.0]], 0.2 + 0.7 * 0.8, 0.9)[:, 0, 0]
     assert middle == pytest.approx(at - 0.3 * ndtri(0.8), abs=1e-9)
     assert (high - low) / 2 == pytest.approx(-ndtri(0.05) * np.sqrt(1.4) * spread, abs=1e-8)
+    halfway = learner.thresholds(state, [[0.0]], None, 0.9)[0, 0, 0]
+    assert halfway == learner.thresholds(state, [[0.0]], 0.55, 0.9)[0, 0, 0] == pytest.approx(at, abs=1e-9)
     assert learner.noise(state, 0.9)[0, 0] == pytest.approx(0.3, rel=1e-6)
     for level in (0.15, 0.95, 1.0):
         with pytest.raises(InvalidArgument, match="level"):

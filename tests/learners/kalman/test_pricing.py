@@ -127,7 +127,7 @@ def test_any_filters_alone_say_prices_and_others_do_not():
         ({"low": [0, 0], "high": [1, 1]}, {}, "goal"),
         ({"low": 0, "high": 1}, {"goal": "profit"}, "goal must be"),
         ({"low": 0, "high": 0.4, "decimals": 0}, {}, "decimals must be such that the range holds a price"),
-        ({"low": 0, "high": 1, "guess": 0.2}, {}, "guess or lapse"),
+        ({"low": 0, "high": 1}, {"guess": 0.2}, "guess or lapse"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, choice, said):

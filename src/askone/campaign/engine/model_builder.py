@@ -88,7 +88,7 @@ def chosen_learner(settings: Settings, features: int | None = None) -> LearnerCh
         return RecursiveLeastSquares(n_components=features)
     if learner.learner == "sgd" or learner.loss != "median":
         return SGD(loss=learner.loss if "loss" in labels.tuned else "auto", n_components=features)
-    return labels.likelihood(features)
+    return labels.likelihood(settings, features)
 
 
 def pack(estimator: OneBitEstimator, encoder: Encoder | None) -> bytes:

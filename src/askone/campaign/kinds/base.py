@@ -198,15 +198,9 @@ class Kind(ABC):
 
     def check(self, learner: LearnerSettings) -> None:
         """Refuse what the estimator would refuse, before there are rows."""
-        likelihoods = {"interval": None, "guess": 0.0, "lapse": 0.0}
-        for name, default in {"loss": "median", **likelihoods}.items():
+        for name, default in {"loss": "median", "interval": None, "guess": 0.0, "lapse": 0.0}.items():
             if name not in self.tuned and getattr(learner, name) != default:
                 raise InvalidArgument(f"learner.{name}", "left alone: it is for numbers", getattr(learner, name))
-        gradients = learner.learner in ("sgd", "rls") or learner.loss != "median"
-        for name, default in likelihoods.items():
-            if gradients and getattr(learner, name) != default:
-                allowed = "left alone with learner 'sgd' or 'rls', or another loss than the median"
-                raise InvalidArgument(f"learner.{name}", allowed, getattr(learner, name))
         if learner.flip and learner.learner == "rls":
             raise InvalidArgument("learner.flip", "left alone with learner 'rls'", learner.flip)
 
@@ -221,7 +215,7 @@ class Kind(ABC):
         """Return the model to begin with; ``shared`` are arguments that all estimators have."""
 
     @abstractmethod
-    def likelihood(self, features: int | None) -> LearnerChoice:
+    def likelihood(self, settings: Settings, features: int | None) -> LearnerChoice:
         """Return the learner that it has if no other is chosen, with so many features at most."""
 
     def rivals(self, settings: Settings, columns: int, mixed: bool) -> Mapping[str, LearnerChoice]:

@@ -105,7 +105,7 @@ class ClassNames(Kind):
             **shared,
         )
 
-    def likelihood(self, features: int | None) -> LearnerChoice:
+    def likelihood(self, settings: Settings, features: int | None) -> LearnerChoice:
         return defaults.SetLikelihood(n_components=features)
 
     def rivals(self, settings: Settings, columns: int, mixed: bool) -> Mapping[str, LearnerChoice]:

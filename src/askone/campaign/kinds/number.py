@@ -135,8 +135,12 @@ class Numbers(Kind):
 
     def check(self, learner: LearnerSettings) -> None:
         super().check(learner)
+        other = learner.learner not in ("auto", "filters") or learner.loss != "median"
+        for name, default in (("interval", None), ("guess", 0.0), ("lapse", 0.0)):
+            if other and getattr(learner, name) != default:
+                allowed = "left alone, but for learner 'filters' without learner.loss"
+                raise InvalidArgument(f"learner.{name}", allowed, getattr(learner, name))
         for name, usual in (("quantile", 0.5), ("goal", "value")):
-            other = learner.learner not in ("auto", "filters") or learner.loss != "median"
             if getattr(self, name) != usual and (other or learner.interval is not None):
                 allowed = f"{usual!r}, but for learner 'filters' without learner.loss and learner.interval"
                 raise InvalidArgument(f"labels.{name}", allowed, getattr(self, name))
@@ -167,17 +171,15 @@ class Numbers(Kind):
             wording=Wording((self.noun,) if self.noun else (), self.unit, question.wording, question.answers),
             decimals="auto" if self.decimals is None else self.decimals,
             interval=settings.learner.interval,
-            guess=settings.learner.guess,
-            lapse=settings.learner.lapse,
             **shared,
         )
 
-    def likelihood(self, features: int | None) -> LearnerChoice:
-        return defaults.Filters(quantile=self.quantile, goal=self.goal, n_components=features)
+    def likelihood(self, settings: Settings, features: int | None) -> LearnerChoice:
+        return defaults.Filters(**self._filters(settings.learner), n_components=features)
 
     def rivals(self, settings: Settings, columns: int, mixed: bool) -> Mapping[str, LearnerChoice]:
         """Return the bank without what is fitted beside, lines, and slopes: these where exams cover the whole range."""
-        named: dict[str, Any] = {"quantile": self.quantile, "goal": self.goal}
+        named = self._filters(settings.learner)
         alone: dict[str, LearnerChoice] = {"Filters alone": defaults.Filters(fitted=False, **named)} if mixed else {}
         found = {**alone, "Linear": defaults.Filters(model="linear", **named)}
         learner = settings.learner
@@ -185,6 +187,9 @@ class Numbers(Kind):
         if plain and self.has_error and self.low is not None and settings.ask.exams != "error":
             found["Stochastic gradients"] = gradients.SGD(questions="passive")
         return found
+
+    def _filters(self, learner: LearnerSettings) -> dict[str, Any]:
+        return {"quantile": self.quantile, "goal": self.goal, "guess": learner.guess, "lapse": learner.lapse}
 
     # -- questions --------------------------------------------------------------------------------
 

@@ -91,7 +91,7 @@ class Items(Kind):
     def estimator(self, settings: Settings, **shared: Any) -> ranker.OneBitRanker:
         return ranker.OneBitRanker(self.items, wording=settings.question.wording, **shared)
 
-    def likelihood(self, features: int | None) -> LearnerChoice:
+    def likelihood(self, settings: Settings, features: int | None) -> LearnerChoice:
         return defaults.Thurstone(n_components=features)
 
     def rivals(self, settings: Settings, columns: int, mixed: bool) -> Mapping[str, LearnerChoice]:

@@ -115,7 +115,8 @@ def whole_range(space: Real, question: Question) -> Question:
 
 def _rivals(campaign: Campaign) -> dict[str, Learner[Any]]:
     """Return the learners that the campaign's own is compared with, by what they are called."""
-    settings, default = campaign.settings, campaign.settings.labels.likelihood(None)
+    settings = campaign.settings
+    default = settings.labels.likelihood(settings, None)
     encoder = model_builder.unpack(campaign.store.learner(campaign.name)).encoder
     sample = None if campaign.rowless else _sample(campaign)
     begin = partial(model_builder.begin, settings, sample=sample, layout=None if encoder is None else encoder.layout)

@@ -193,7 +193,7 @@ class AskSettings:
 @final
 @section("learner")
 class LearnerSettings:
-    """The learner: the estimators' arguments of these names; ``seed`` is their ``random_state``."""
+    """The learner: arguments of these names of estimators and their learners; ``seed`` is their ``random_state``."""
 
     flip: Annotated[float, about("share of answers that are wrong, if you know it", ge=0, le=0.49)] = 0.0
     guess: Annotated[float, about("numbers: share of yes whatever is true, if you know it", ge=0, lt=1)] = 0.0

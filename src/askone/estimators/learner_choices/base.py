@@ -58,8 +58,6 @@ class Setup:
     decimals: int | str | None = None
     context: bool = True
     layout: RowLayout | None = None
-    guess: float = 0.0
-    lapse: float = 0.0
 
     @property
     def row_layout(self) -> RowLayout:
@@ -96,8 +94,7 @@ class LearnerChoice(ABC):
     def make(self, setup: Setup) -> Learner[Any]:
         """Make the learner, or refuse what it would not read."""
         as_number(setup.flip, "flip", 0.0, 0.49)
-        known = {"flip": 0.0, "interval": None, "guess": 0.0, "lapse": 0.0}
-        for argument, default in known.items():
+        for argument, default in {"flip": 0.0, "interval": None}.items():
             value = getattr(setup, argument)
             read = self.forecasts or (argument == "flip" and self.corrects)
             if value != default and not read:

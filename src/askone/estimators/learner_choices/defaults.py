@@ -75,6 +75,10 @@ class Filters(FeatureChoice):
     goal : "value", "revenue"
         "revenue" asks at the price that earns most, where labels are what an offer is worth to people: most offers at
         the best price by what is known, one in four to find out (see ``kalman.pricing``).  A range from 0 on is needed.
+    guess, lapse : float
+        How often the answer is yes, and how often no, whatever is true, where that is known:
+        P(yes) = guess + (1 - guess - lapse) P(the value is above).  The estimator's ``flip`` comes on top.  A range is
+        needed.
     calibration : int
         Questions per output spent on the range where none is declared.
     fitted : bool
@@ -90,6 +94,8 @@ class Filters(FeatureChoice):
     wary: float = 0.0
     forgets: bool = True
     goal: str = "value"
+    guess: float = 0.0
+    lapse: float = 0.0
     calibration: int = 60
     fitted: bool = True
     forecasts: ClassVar[bool] = True
@@ -101,7 +107,7 @@ class Filters(FeatureChoice):
         """Return the learner of answers that nobody is named with."""
         quantile = as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
         offers = as_choice(self.goal, "goal", GOALS) == "revenue"
-        chance = sum(known_rates(setup.guess, setup.lapse)) > 0.0
+        chance = sum(known_rates(self.guess, self.lapse)) > 0.0
         if chance:
             need_range(setup, "with guess or lapse a range cannot be sought")
         if offers:
@@ -116,7 +122,7 @@ class Filters(FeatureChoice):
         diagonal = covariance == "diagonal" or (covariance == "auto" and numbers > _ROOM[1])
         priors = PRIORS if diagonal or len(PRIORS) * numbers <= _ROOM[0] else (1.0,)
         options: dict[str, Any] = {"priors": priors, "quantile": quantile, "flip": setup.flip, "diagonal": diagonal}
-        options |= {"wary": self.wary, "forgets": self.forgets, "guess": setup.guess, "lapse": setup.lapse}
+        options |= {"wary": self.wary, "forgets": self.forgets, "guess": self.guess, "lapse": self.lapse}
         options["goal"] = self.goal
         if chance:  # filters of next to no noise would take most surprises for guesses, and stay where they are
             options["noises"] = tuple(s for s in NOISES if s >= _STEEPEST)
@@ -137,8 +143,8 @@ class Filters(FeatureChoice):
             raise incompatible("interval", setup.interval, "goal='revenue'", [None])
         if quantile != 0.5:
             raise incompatible("quantile", quantile, "goal='revenue'", [0.5])
-        if sum(known_rates(setup.guess, setup.lapse)) > 0.0:
-            raise incompatible("guess or lapse", (setup.guess, setup.lapse), "goal='revenue'", [0.0])
+        if sum(known_rates(self.guess, self.lapse)) > 0.0:
+            raise incompatible("guess or lapse", (self.guess, self.lapse), "goal='revenue'", [0.0])
         if setup.space.m > 1 or setup.space.bundles:
             raise incompatible("goal", self.goal, "several outputs", ["value"])
 

@@ -310,9 +310,10 @@ class FilterLearner(
         wanted = 0.9 if level is None else as_number(level, "level", 0.0, 1.0, strict=True)
         return self._at(state).interval(as_rows(X, self.columns), wanted)
 
-    def thresholds(self, state: BankState, X: ArrayLike, level: float, held: float) -> Array:
+    def thresholds(self, state: BankState, X: ArrayLike, level: float | None, held: float) -> Array:
         """See ``HasThresholds.thresholds``: where P(Y > t) = (level - guess) / (1 - guess - lapse)."""
-        p = (as_number(level, "level", 0.0, 1.0, strict=True) - self.guess) / self._questions.known.trust
+        trust = self._questions.known.trust
+        p = 0.5 if level is None else (as_number(level, "level", 0.0, 1.0, strict=True) - self.guess) / trust
         if not 0.0 < p < 1.0:
             raise InvalidArgument("level", f"between {self.guess:g} and {1.0 - self.lapse:g}, guess and lapse", level)
         return self._at(state).thresholds(as_rows(X, self.columns), p, held)

@@ -131,7 +131,7 @@ class CrowdLearner(
     def predict_within(self, state: CrowdState, X: ArrayLike, level: float | None = None) -> abilities.Within:
         return abilities.predict_within(self.base, state.base, X, level)
 
-    def thresholds(self, state: CrowdState, X: ArrayLike, level: float, held: float) -> Array:
+    def thresholds(self, state: CrowdState, X: ArrayLike, level: float | None, held: float) -> Array:
         return np.asarray(self.base.thresholds(state.base, X, level, held))
 
     def noise(self, state: CrowdState, held: float) -> Array:
