@@ -19,7 +19,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
-from scipy.special import expit, logit, logsumexp
+from scipy.special import expit, logit
 from scipy.stats import beta
 
 from askone._common.types import Array
@@ -74,8 +74,11 @@ def rates_of(
     shared = None
     if questions is not None and several.any():
         shared = _Shared(places[several], bits[several], chances[several], questions[several])
-    found = [_rates_at(counts, doubt, shared, flip, rounds) for doubt in doubts]
-    return max(found, key=lambda rates: rates.evidence)
+    found = max((_found_at(counts, doubt, shared, flip, rounds) for doubt in doubts), key=lambda one: one.evidence)
+    # P(b_i | others) = 1 / E[1 / P(b_i | g, l)], by the posterior with b_i in it.
+    without = -np.log(np.tensordot(found.posterior, np.exp(-_logs(found.doubt, flip)), axes=((1, 2), (2, 3))))
+    foretold = (counts * without).sum(axis=(1, 2))
+    return CrowdRates(KnownHabits(found.means), _ends(found.sides), found.common, found.evidence, foretold)
 
 
 @final
@@ -116,22 +119,36 @@ def _logs(doubt: float, flip: float) -> Array:
     return np.asarray(np.log(np.stack([1.0 - yes, yes])))
 
 
-def _rates_at(counts: Array, doubt: float, shared: _Shared | None, flip: float, rounds: int) -> CrowdRates:
-    """Return the rates by chances that are doubted so much."""
+@final
+class _Found(NamedTuple):
+    """What is found with one doubt: the posterior of each person on the grid, and its two sides."""
+
+    doubt: float
+    posterior: Array
+    sides: Array
+    common: float
+    evidence: float
+
+    @property
+    def means(self) -> Array:
+        return np.asarray(self.sides @ _GRID)
+
+
+def _found_at(counts: Array, doubt: float, shared: _Shared | None, flip: float, rounds: int) -> _Found:
+    """Return what is found by chances that are doubted so much."""
     alone = np.tensordot(counts, _logs(doubt, flip), axes=((1, 2), (0, 1)))
     answers = counts.sum(axis=(1, 2)) + (0 if shared is None else np.bincount(shared.places, minlength=len(counts)))
     say, common, means = answers / (answers + _KNOWN), _FIRST, np.full((len(counts), 2), _FIRST)
     for _ in range(rounds):
-        posterior = alone + (0.0 if shared is None else shared.logs(doubt, means, flip)) + _log_prior(round(common, 2))
-        evidence = logsumexp(posterior, axis=(1, 2))
-        posterior = np.exp(posterior - evidence[:, None, None])
+        logs = alone + (0.0 if shared is None else shared.logs(doubt, means, flip)) + _log_prior(round(common, 2))
+        top = logs.max(axis=(1, 2))
+        posterior = np.exp(logs - top[:, None, None])
+        total = posterior.sum(axis=(1, 2))
+        posterior /= total[:, None, None]
         sides = np.stack([posterior.sum(axis=2), posterior.sum(axis=1)], axis=1)
         means = sides @ _GRID
         common = float((say @ means.mean(axis=1) + _WEIGHT * _FIRST) / (say.sum() + _WEIGHT))
-    # P(b_i | others) = 1 / E[1 / P(b_i | g, l)], by the posterior with b_i in it.
-    without = -np.log(np.tensordot(posterior, np.exp(-_logs(doubt, flip)), axes=((1, 2), (2, 3))))
-    foretold = (counts * without).sum(axis=(1, 2))
-    return CrowdRates(KnownHabits(means), _ends(sides), common, float(evidence.sum()), foretold)
+    return _Found(doubt, posterior, sides, common, float((top + np.log(total)).sum()))
 
 
 @cache
