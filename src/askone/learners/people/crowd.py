@@ -249,7 +249,8 @@ class CrowdLearner(
             return replace(state, answers=answers)
         before, after = (self._evidence(state.habits.rates, some).chance(0.5) for some in (said[:known], said))
         told[place] = (said, *told[place][1:])
-        return replace(state, answers=answers, told=Answers(told), added=state.added + int(abs(after - before) > _SLIGHT))
+        added = state.added + int(abs(after - before) > _SLIGHT)
+        return replace(state, answers=answers, told=Answers(told), added=added)
 
     def _counted(self, state: CrowdState, said: Said) -> Array:
         answers = state.answers.copy()
@@ -315,9 +316,7 @@ class CrowdLearner(
         inside: Array = self.base.space.inside(of_family(question, Subset).members, "question")
         return inside
 
-    def _noted(
-        self, state: CrowdState, base: Any, said: Said, row: Array, question: Question, bit: bool
-    ) -> CrowdState:
+    def _noted(self, state: CrowdState, base: Any, said: Said, row: Array, question: Question, bit: bool) -> CrowdState:
         """Return the state with the learner's after an answer, which is kept to find rates by."""
         answers = self._counted(state, said)
         told, store, most = state.told, state.store, max(min(_MOST, _ROOM // self.columns), 64)
