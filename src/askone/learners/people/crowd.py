@@ -426,7 +426,7 @@ class CrowdLearner(
         if fit["anew"].item() and self.revises(state):
             base, put = self._relearnt(state, KnownHabits.of_fit(fit, _LEARNT))
             state = replace(state, base=base, told=put, anew=int(told * self.again), added=0)
-        elif told >= state.anew:  # it was tried, and did not explain the answers better
+        elif told >= state.anew and self.revises(state):  # it was tried, and did not explain the answers better
             state = replace(state, anew=int(told * self.again))
         intervals = state.intervals.copy()
         known = min(len(intervals), len(fit["intervals"]))
