@@ -411,7 +411,7 @@ class CrowdLearner(
             return rates_of(places, each.astype(bool), believed[group], len(state.people), group, self.flip)
         inside = np.array([self._inside(question) for question in questions])
         chances, bit = (believed * inside).sum(axis=1)[group], each.astype(bool)
-        rates = rates_of(places, bit, chances, len(state.people), group, self.flip)
+        rates = rates_of(places, bit, chances, len(state.people), group, self.flip, uneven=True)
         return with_confusions(rates, places, bit, inside[group], believed[group], self.flip)
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
