@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
+from askone._common.arithmetic import normal
+from askone._common.compiled import jit
 from askone._common.types import Array
 
-_CAVITIES, _TAKEN = 40, 0.9  # steps towards it, and what an answer took of a variance at most
-_ROOT = math.sqrt(2 * math.pi)
+_STEPS, _SETTLED = 200, 1e-6  # steps towards it at most, and what the last one moves
+_TAKEN = 0.9  # what an answer took of a variance at most
 
 
 def without(
@@ -30,14 +31,29 @@ def without(
     >>> without(np.array([np.sqrt(2 / np.pi / 1.25)]), np.array([q]), 0.25, 0.0, 1.0, 0.0, 1.0).round(2).tolist()
     [[0.0], [1.0]]
     """
-    c, e, floor, trust, share = (np.asarray(one) for one in (c, e, floor, trust, share))
-    m_c, q_c = m.copy(), q.copy()
-    for _ in range(_CAVITIES):
-        v = q_c + noise
-        z = e * (m_c - c) / np.sqrt(v)
-        chance = np.maximum(floor + trust * ndtr(z), 1e-12)
-        h = trust * np.exp(-0.5 * z * z) / (_ROOT * chance)
-        taken = np.clip(share * h * (h + z) * q_c / v, 0.0, _TAKEN)  # of the variance
-        q_c = 0.5 * (q_c + q / (1.0 - taken))
-        m_c = 0.5 * (m_c + m - e * h / np.sqrt(v) * q_c)
-    return np.array([m_c, q_c])
+    given = [one.ravel() for one in np.broadcast_arrays(m, q, noise, c, e, floor, trust, share)]
+    return _without(np.ascontiguousarray(given, dtype=np.float64)).reshape(2, *m.shape)
+
+
+@jit
+def _without(given: Array) -> Array:
+    n = given.shape[1]
+    out = np.empty((2, n))
+    for i in range(n):
+        m, q, noise, c, e, floor, trust, share = given[:, i]
+        m_c, q_c = m, q
+        for _ in range(_STEPS):
+            before, v = m_c, q_c + noise
+            root = math.sqrt(v)
+            z = e * (m_c - c) / root
+            density, below = normal(z)
+            h = trust * density / max(floor + trust * below, 1e-12)
+            taken = min(max(share * h * (h + z) * q_c / v, 0.0), _TAKEN)  # of the variance
+            wider = q / (1.0 - taken)
+            apart = wider - q_c
+            q_c = 0.5 * (q_c + wider)
+            m_c = 0.5 * (m_c + m - e * h / root * q_c)
+            if abs(m_c - before) + abs(apart) < _SETTLED:
+                break
+        out[0, i], out[1, i] = m_c, q_c
+    return out

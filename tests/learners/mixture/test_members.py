@@ -109,6 +109,14 @@ def test_trees_of_nothing_are_constants():
     assert as_arrays("tree\n")["roots"].tolist() == []
 
 
+def test_leaves_have_as_many_more_bits_as_flipped_ones_tell_less():
+    """Of 40 bits no two leaves have 15 each once they are flipped with chance .25: that asks for 60 in each."""
+    X, trees = table(40), TreeMember(LAYOUT, part=1.0)
+    _, bits = about(X)
+    spread = [np.ptp(trees.scores(trees.fit(NUMBERS, X, bits, flip, None), X)) for flip in (0.0, 0.25)]
+    assert spread[0] > 0.0 == spread[1]
+
+
 @pytest.mark.parametrize("likelihood", [NUMBERS, CLASSES])
 def test_lines_are_the_best_there_are(likelihood):
     """By another method, from another start, no better weights are found."""

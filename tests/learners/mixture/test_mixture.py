@@ -168,6 +168,15 @@ def test_when_fits_happen_is_a_function_of_the_answers():
     assert len(due) <= 2 * 7  # each of the two by a fifth: 64, 76, 91, 109, 130, 156, 187
 
 
+def test_flipped_answers_count_for_what_they_tell():
+    """With pi = .25 an answer tells a quarter: four times as many are due before a fit, and trusted as much after."""
+    plain = numbers()
+    private = dataclasses.replace(plain, base=dataclasses.replace(plain.base, flip=0.25), flip=0.25)
+    assert [4 * first for first in plain.init().turns[1]] == private.init().turns[1].tolist() == [512, 256]
+    after = [one._doubts(one.init(), [0, 1], told) for one, told in ((plain, 400), (private, 4 * 400))]
+    assert np.array_equal(*after)
+
+
 def test_the_shares_descend_the_absolute_error_of_the_mean():
     """Of two forecasts that err to either side the mean is right: weighed by slopes, both stay; f = 0 is the truth."""
     rng = np.random.default_rng(3)

@@ -237,6 +237,15 @@ def test_learning_anew_leaves_questions_of_others_out_of_the_evidence():
     assert all(np.array_equal(same[name], one) for name, one in learner.base.base.to_arrays(again.base).items())
 
 
+def test_what_was_learnt_anew_in_vain_is_not_tried_at_the_next_look():
+    X, y = sine(3, 200)
+    learner, state = (one := told(regressor(X, 0), X, y, 0).stream_).learner, one.state
+    in_vain = learner.fit(replace(state, due=0, anew=10**6))
+    assert in_vain["anew"].item() == 0
+    assert learner.adopt(replace(state, anew=150), in_vain).anew == 4 * 200
+    assert learner.adopt(replace(state, anew=201), in_vain).anew == 201  # it was not tried
+
+
 def test_rates_are_found_by_the_answers_as_they_were_learnt_anew():
     """What a person said leaves its trace in the state with today's habits: taking it out must use the same."""
     X, y = sine(1, 200)

@@ -67,7 +67,7 @@ def test_a_second_opinion_is_learnt_with_the_first_when_all_is_learnt_anew(crowd
     assert told[-1] == same[-1]
     assert np.allclose(learner.base.predict(one, X), learner.base.predict(other, X), atol=0.1)  # weights may differ
     loaded = learner.from_arrays(learner.to_arrays(by_turns))
-    assert (loaded.told, loaded.added, loaded.due) == (by_turns.told, 1, by_turns.due)
+    assert (list(loaded.told), loaded.added, loaded.due) == (list(by_turns.told), 1, by_turns.due)
 
 
 def test_opinions_that_came_later_are_learnt_by_a_fit(crowd):
@@ -81,7 +81,7 @@ def test_opinions_that_came_later_are_learnt_by_a_fit(crowd):
     assert fit["anew"].item() == 1
     after = learner.adopt(state, fit)
     assert after.added == 0
-    assert [len(said) for said, *_ in after.told[-12:]] == [2] * 12
+    assert [len(said) for said, *_ in list(after.told)[-12:]] == [2] * 12
     assert not np.array_equal(learner.predict(after, X), learner.predict(state, X))
 
 

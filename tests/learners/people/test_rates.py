@@ -49,6 +49,19 @@ def test_whoever_never_errs_and_whoever_never_looks_may_do_so():
     assert ends[1, 0, 0] > 0.5
 
 
+def test_what_a_model_knows_nothing_of_is_nobodys_slip():
+    """Where it says no it is wrong in one case of four, as of a class of which it knows a part; it is right in yes."""
+    rng, even, uneven = np.random.default_rng(0), [], []
+    for _ in range(20):
+        places, p = np.repeat(np.arange(6), 120), np.where(rng.uniform(size=720) < 0.3, 0.98, 0.02)
+        truth = rng.uniform(size=720) < np.where(p > 0.5, 0.98, 0.25)
+        bits = np.where(places == 5, rng.uniform(size=720) < 0.5, truth)
+        even.append(rates_of(places, bits, p, 6).habits.rates)
+        uneven.append(rates_of(places, bits, p, 6, uneven=True).habits.rates)
+    assert np.mean(uneven, axis=0)[:5].max() < 0.08 < 0.1 < np.mean(even, axis=0)[:5].max()
+    assert np.mean(uneven, axis=0)[5].min() > 0.35
+
+
 def test_what_all_err_in_is_the_models_doubt():
     """A model that is wrong in one case of five, and a crowd that is not: nobody is suspected but the spammer."""
     rng, means = np.random.default_rng(0), []

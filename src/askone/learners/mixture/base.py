@@ -142,6 +142,11 @@ class Mixture(
         return MixtureState(self.base.init(), (None,) * K, scores, heat, turns, store, 0, 0, -1, 0)
 
     @cached_property
+    def _telling(self) -> float:
+        """Return what an answer tells as a part of what it would without flips: (1 - 2 pi)^2 where it is a toss-up."""
+        return (1.0 - 2.0 * self.flip) ** 2
+
+    @cached_property
     def _cool(self) -> Array:
         """The evidence of temperatures before anything was forecast."""
         return np.array([-_DOUBT * abs(log(one)) / log(2.0) for one in self.likelihood.temperatures])
@@ -169,7 +174,7 @@ class Mixture(
         """Return doubts of the learner and of these models after so many answers (see ``Scores.shares``)."""
         doubts = [0.0]
         for i in there:
-            n, (trust, tried) = max(told - int(state.turns[0, i]), 1e-3), self._caution(i)
+            n, (trust, tried) = max(self._telling * (told - int(state.turns[0, i])), 1e-3), self._caution(i)
             doubts.append(log((n + tried) / (trust * n)))
         return np.array(doubts)
 
@@ -373,7 +378,8 @@ class Mixture(
     def _first(self, i: int) -> int:
         """Return the answers before the first fit of a model."""
         member = self.members[i]
-        return min(member.first, _EARLY * max(self.likelihood.outputs, 2)) if member.reads_texts else member.first
+        first = min(member.first, _EARLY * max(self.likelihood.outputs, 2)) if member.reads_texts else member.first
+        return round(first / self._telling)
 
     def due(self, state: MixtureState) -> bool:
         return bool(self._wanted(state))

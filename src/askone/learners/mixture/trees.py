@@ -47,6 +47,7 @@ class TreeMember(FittedMember):
     Of up to ``wide`` columns each tree sees all: which class it is often depends on several together.
 
     A bit has an information of 1/4 at most, in units of its scale: a penalty of 3 on leaves is that of twelve bits.
+    One that is flipped with chance pi has (1 - 2 pi)^2 of that, so that ``least`` bits of a leaf are as many more.
     """
 
     layout: RowLayout
@@ -88,7 +89,8 @@ class TreeMember(FittedMember):
 
         params = {
             "objective": "none", "learning_rate": min(0.3, self.rate * self.rounds / rounds), "max_depth": self.depth,
-            "num_leaves": 2**self.depth - 1, "lambda_l2": self.penalty, "min_data_in_leaf": self.least,
+            "num_leaves": 2**self.depth - 1, "lambda_l2": self.penalty,
+            "min_data_in_leaf": round(self.least / (1.0 - 2.0 * flip) ** 2),
             "min_sum_hessian_in_leaf": 1e-3, "bagging_fraction": self.part, "bagging_freq": 1,
             "feature_fraction": self._columns_of_a_tree(), "max_bin": 63, "min_data_per_group": 10, "cat_smooth": 5.0,
             "deterministic": True, "force_row_wise": True, "num_threads": 1, "seed": self.seed, "verbosity": -1,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, final
 
 import numpy as np
@@ -20,6 +22,40 @@ from askone.questions.subset import Subset
 Said = tuple[tuple[int, bool], ...]
 """What people said to a question, by their places."""
 Told = tuple[Said, Question, bool]
+_TAKING = Lock()  # the place behind the last answer: two threads may go on from one state
+
+
+@final
+class Answers:
+    """Answers that only grow.  States share a list of them; writing behind an older state makes a copy.
+
+    >>> one = Answers(["a"])  # they would be told: what they are does not matter here
+    >>> two, other = one.after("b"), one.after("c")
+    >>> list(one), list(two), list(other)
+    (['a'], ['a', 'b'], ['a', 'c'])
+    """
+
+    def __init__(self, told: Iterable[Told] = ()) -> None:
+        self._shared = list(told)
+        self._count = len(self._shared)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: int) -> Told:
+        return self._shared[range(self._count)[place]]
+
+    def __iter__(self) -> Iterator[Told]:
+        return iter(self._shared[: self._count])
+
+    def after(self, one: Told) -> Answers:
+        """Return these and one more."""
+        after = Answers()
+        with _TAKING:
+            after._shared = self._shared if len(self._shared) == self._count else self._shared[: self._count]
+            after._shared.append(one)
+        after._count = self._count + 1
+        return after
 
 
 @final
@@ -39,7 +75,7 @@ class CrowdState:
     habits: KnownHabits
     intervals: Array
     common: float
-    told: tuple[Told, ...]
+    told: Answers
     store: Buffer
     due: int
     anew: int
@@ -74,7 +110,7 @@ class CrowdState:
         rows = as_rows(arrays["rows"], columns) if len(told) else np.zeros((0, columns))
         store, habits = Buffer(columns).extended(0, rows), KnownHabits.of_fit(arrays)
         known = arrays["answers"], habits, arrays["intervals"], common
-        return cls(None, tuple(people), *known, tuple(each), store, *map(int, counts))
+        return cls(None, tuple(people), *known, Answers(each), store, *map(int, counts))
 
 
 def _unsaid(question: Question) -> list[Any]:

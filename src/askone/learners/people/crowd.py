@@ -10,7 +10,7 @@ Whoever is new is taken for as careful as the crowd.  While there is one person,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 from weakref import WeakKeyDictionary
@@ -26,7 +26,7 @@ from askone.learners import abilities
 from askone.learners.base import Learner, marked, of_family, unmarked
 from askone.learners.mixture.members import require_array
 from askone.learners.models.kernel_expansion import Buffer
-from askone.learners.people._state import CrowdState, Said, Told
+from askone.learners.people._state import Answers, CrowdState, Said, Told
 from askone.learners.people.confusions import with_confusions
 from askone.learners.people.habits import KnownHabits
 from askone.learners.people.opinions import JointEvidence
@@ -110,7 +110,7 @@ class CrowdLearner(
 
     def init(self) -> CrowdState:
         none = np.zeros(0, np.int64), KnownHabits(np.zeros((0, 2))), np.zeros((0, 2, 2))
-        return CrowdState(self.base.init(), (), *none, 0.0, (), Buffer(self.columns), _FIRST, _EARLY)
+        return CrowdState(self.base.init(), (), *none, 0.0, Answers(), Buffer(self.columns), _FIRST, _EARLY)
 
     def ask(self, state: CrowdState, x: ArrayLike, uniform: Array) -> Question:
         question: Question = self.base.ask(state.base, x, uniform)
@@ -169,11 +169,10 @@ class CrowdLearner(
 
     def tell(self, state: CrowdState, x: ArrayLike, question: Question, answer: Answer) -> CrowdState:
         """Return the state after an answer of nobody in particular."""
-        state = replace(state, base=self.base.tell(state.base, x, question, answer))
-        accepted = question.accept(answer)
+        base, accepted = self.base.tell(state.base, x, question, answer), question.accept(answer)
         if not state.people or not isinstance(accepted, bool):
-            return state
-        return self._noted(state, (), as_row(x, self.columns), question, accepted)
+            return replace(state, base=base)
+        return self._noted(state, base, (), as_row(x, self.columns), question, accepted)
 
     def tell_many(
         self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
@@ -203,14 +202,14 @@ class CrowdLearner(
             state, who = (state, ()) if person is None else self._places(state, ((person, bit),))
             said.append(who)
             put.append(self._put_to(state, question, who[0][0]) if who else question)
-        state = replace(state, base=abilities.tell_many(self.base, state.base, rows, put, bits))
+        base = abilities.tell_many(self.base, state.base, rows, put, bits)
         for n, (who, question, bit) in enumerate(zip(said, put, bits, strict=True)):
-            state = self._noted(state, who, rows[n : n + 1], question, bit)
+            state = self._noted(state, base, who, rows[n : n + 1], question, bit)
         return state
 
     def stream(self, state: CrowdState, X: Array, task: StreamTask) -> CrowdState:
         return replace(
-            state, base=abilities.stream(self.base, state.base, X, task), told=(), store=Buffer(self.columns)
+            state, base=abilities.stream(self.base, state.base, X, task), told=Answers(), store=Buffer(self.columns)
         )
 
     def tell_by(self, state: CrowdState, x: ArrayLike, question: Question, answer: Answer, person: str) -> CrowdState:
@@ -235,26 +234,28 @@ class CrowdLearner(
         if len(said) > 1:
             slips, bit = self._evidence(state.habits.rates, said).answer
             put = question.put_to(slips)
-        state = replace(state, base=self.base.tell(state.base, x, put, bit))
-        return self._noted(state, said, as_row(x, self.columns), put, bit)
+        base = self.base.tell(state.base, x, put, bit)
+        return self._noted(state, base, said, as_row(x, self.columns), put, bit)
 
     def _joined(self, state: CrowdState, question: Question, said: Said, known: int) -> CrowdState:
         """Return the state with opinions beside those that were learnt: they teach when all is learnt anew.
 
         A state cannot unlearn, and what was said first is no evidence of its own any more.
         """
-        answers, told = self._counted(state, said[known:]), state.told
+        answers, told = self._counted(state, said[known:]), list(state.told)
         mine = (said[:known], question.number)
         place = next((n for n in range(len(told) - 1, -1, -1) if (told[n][0], told[n][1].number) == mine), None)
         if place is None:  # it is too long ago
             return replace(state, answers=answers)
         before, after = (self._evidence(state.habits.rates, some).chance(0.5) for some in (said[:known], said))
-        told = (*told[:place], (said, *told[place][1:]), *told[place + 1 :])
-        return replace(state, answers=answers, told=told, added=state.added + int(abs(after - before) > _SLIGHT))
+        told[place] = (said, *told[place][1:])
+        added = state.added + int(abs(after - before) > _SLIGHT)
+        return replace(state, answers=answers, told=Answers(told), added=added)
 
     def _counted(self, state: CrowdState, said: Said) -> Array:
         answers = state.answers.copy()
-        answers[[place for place, _ in said]] += 1
+        for place in {place for place, _ in said}:
+            answers[place] += 1
         return answers
 
     def revises(self, state: CrowdState) -> bool:
@@ -315,16 +316,16 @@ class CrowdLearner(
         inside: Array = self.base.space.inside(of_family(question, Subset).members, "question")
         return inside
 
-    def _noted(self, state: CrowdState, said: Said, row: Array, question: Question, bit: bool) -> CrowdState:
-        """Return the state with an answer to find rates by."""
+    def _noted(self, state: CrowdState, base: Any, said: Said, row: Array, question: Question, bit: bool) -> CrowdState:
+        """Return the state with the learner's after an answer, which is kept to find rates by."""
         answers = self._counted(state, said)
         told, store, most = state.told, state.store, max(min(_MOST, _ROOM // self.columns), 64)
         if len(told) >= (_ALONE if len(state.people) < 2 else most):  # of one person alone nothing can be found
             half = len(told) // 2
-            store, told = Buffer(self.columns).extended(0, store.view(len(told))[-half:]), told[-half:]
+            store = Buffer(self.columns).extended(0, store.view(len(told))[-half:])
+            told = Answers(list(told)[-half:])
         store = store.extended(len(told), row)
-        told = (*told, (said, question, bit))
-        return replace(state, answers=answers, told=told, store=store)
+        return replace(state, base=base, answers=answers, told=told.after((said, question, bit)), store=store)
 
     def people(self, state: CrowdState) -> list[Person]:
         each = zip(state.people, state.answers.tolist(), state.habits.rates, state.intervals, strict=True)
@@ -373,7 +374,7 @@ class CrowdLearner(
                     rates, least = again, again.evidence
         return found | rates.habits._asdict() | {"intervals": rates.intervals, "common": np.array(rates.common)}
 
-    def _relearnt(self, state: CrowdState, habits: KnownHabits) -> tuple[Any, tuple[Told, ...]]:
+    def _relearnt(self, state: CrowdState, habits: KnownHabits) -> tuple[Any, Answers]:
         """Return the learner's state after all was learnt anew with these habits, and the answers as they are in it."""
         put = [self._put(habits, *one) for one in state.told]
         # Who makes a fit and takes it over computes the same twice: half of what learning anew costs.
@@ -383,7 +384,7 @@ class CrowdLearner(
             questions, bits = [question for _, question, _ in put], [bit for *_, bit in put]
             known = mark, self.base.relearnt(state.base, rows, questions, bits)
             _ANEW_BEFORE[state] = known
-        return known[1], tuple(put)
+        return known[1], Answers(put)
 
     def _put(self, habits: KnownHabits, said: Said, question: Question, bit: bool) -> Told:
         """Return an answer as of people with these habits; who came after they were found is as they were."""
@@ -394,13 +395,14 @@ class CrowdLearner(
         slips, bit = self._evidence(habits.rates, said).answer
         return said, question.put_to(slips), bit
 
-    def _rates(self, state: CrowdState, base: Any, told: Sequence[Told]) -> CrowdRates | None:
+    def _rates(self, state: CrowdState, base: Any, told: Iterable[Told]) -> CrowdRates | None:
         """Return the rates by a learner's state, which has the answers as they were told."""
-        named = [n for n, one in enumerate(told) if one[0]]
+        all_told = list(told)
+        named = [n for n, one in enumerate(all_told) if one[0]]
         if not named:
             return None
-        said, questions, bits = zip(*(told[n] for n in named), strict=True)
-        believed = self.base.hindsight(base, state.store.view(len(told))[named], questions, bits)
+        said, questions, bits = zip(*(all_told[n] for n in named), strict=True)
+        believed = self.base.hindsight(base, state.store.view(len(all_told))[named], questions, bits)
         if believed is None:
             return None
         group = np.repeat(np.arange(len(said)), [len(one) for one in said])
@@ -409,7 +411,7 @@ class CrowdLearner(
             return rates_of(places, each.astype(bool), believed[group], len(state.people), group, self.flip)
         inside = np.array([self._inside(question) for question in questions])
         chances, bit = (believed * inside).sum(axis=1)[group], each.astype(bool)
-        rates = rates_of(places, bit, chances, len(state.people), group, self.flip)
+        rates = rates_of(places, bit, chances, len(state.people), group, self.flip, uneven=True)
         return with_confusions(rates, places, bit, inside[group], believed[group], self.flip)
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
@@ -424,6 +426,8 @@ class CrowdLearner(
         if fit["anew"].item() and self.revises(state):
             base, put = self._relearnt(state, KnownHabits.of_fit(fit, _LEARNT))
             state = replace(state, base=base, told=put, anew=int(told * self.again), added=0)
+        elif told >= state.anew and self.revises(state):  # it was tried, and did not explain the answers better
+            state = replace(state, anew=int(told * self.again))
         intervals = state.intervals.copy()
         known = min(len(intervals), len(fit["intervals"]))
         intervals[:known] = fit["intervals"][:known]

@@ -49,9 +49,9 @@ class KnownHabits(NamedTuple):
 
     def slips(self, place: int, careful: float) -> ErrorRates:
         """Return how answers are taken of somebody: at the worst, as saying nothing, and below ``careful``, as true."""
-        rates = self.rates[place]
-        yes, no = (rates / max(1.0, rates.sum())).tolist()
-        return HONEST if max(yes, no) < careful else ErrorRates(yes, no)
+        yes, no = self.rates[place].tolist()
+        most = max(1.0, yes + no)
+        return HONEST if max(yes, no) / most < careful else ErrorRates(yes / most, no / most)
 
     def put(self, question: Question, inside: Array | None, place: int, careful: float) -> Question:
         """Return a question as put to somebody; ``inside`` has 1 for the classes of a set."""

@@ -1,6 +1,6 @@
 """How often each person errs, from answers whose honest chances are known.
 
-    P(yes | person a) = pi + (1 - 2 pi) (g_a + (1 - g_a - l_a) p) ,     p = d + (1 - 2 d) p_model ,
+    P(yes | person a) = pi + (1 - 2 pi) (g_a + (1 - g_a - l_a) p) ,     p = d + (1 - d - e) p_model ,
 
 with p_model the chance of an honest yes by a model, g how often a says yes whatever is true, and l how often no; pi is
 how often answers are flipped after that, as they are where they are private: people's rates are without it.  The
@@ -9,8 +9,10 @@ half on people who lean to one; its mean is the crowd's, which is found from all
 
 Answers to one question share its truth: p is then the chance after what the others said, by their own rates.
 
-The doubt d is the model's own share in what looks like slips of everybody.  It is the one that explains all answers
-best: without it, everybody would be suspected while the model knows little, and it would go on to know little.
+The doubts d, of its no, and e, of its yes, are the model's own share in what looks like slips of everybody.  They are
+those that explain all answers best: without them, everybody would be suspected while the model knows little, and it
+would go on to know little.  Of numbers both are the same.  A model of classes may have no idea of a part of one, and
+all who say yes there seem to say so regardless: then d is larger.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
-from scipy.special import expit, logit, logsumexp
+from scipy.special import expit, logit
 from scipy.stats import beta
 
 from askone._common.types import Array
@@ -56,12 +58,12 @@ class CrowdRates(NamedTuple):
 
 def rates_of(
     places: Array, bits: Array, chances: Array, people: int, questions: Array | None = None, flip: float = 0.0,
-    rounds: int = _ROUNDS, doubts: tuple[float, ...] = _DOUBTS,
+    rounds: int = _ROUNDS, doubts: tuple[float, ...] = _DOUBTS, uneven: bool = False,
 ) -> CrowdRates:  # fmt: skip
     """Return the rates of so many people by answers: whose each is, what it says, and the chance of an honest yes.
 
     ``questions`` says which answers are to one question; None: each is to its own.  ``flip`` is how often what people
-    said was flipped.
+    said was flipped.  ``uneven``: a no of the model may be doubted more or less than a yes.
 
     >>> sure = np.tile([0.99, 0.01], 60)
     >>> ann, bob = sure[:80] > 0.5, np.ones(40, bool)
@@ -70,12 +72,40 @@ def rates_of(
     [[0.0, 0.0], [0.8, 0.0]]
     """
     several = np.zeros(len(places), bool) if questions is None else np.bincount(questions)[questions] > 1
-    counts = _counted(places[~several], bits[~several], chances[~several], people)
+    alone = _Alone(places[~several], bits[~several], chances[~several], people)
     shared = None
     if questions is not None and several.any():
         shared = _Shared(places[several], bits[several], chances[several], questions[several])
-    found = [_rates_at(counts, doubt, shared, flip, rounds) for doubt in doubts]
-    return max(found, key=lambda rates: rates.evidence)
+    found = max((_found_at(alone, (d, d), shared, flip, rounds) for d in doubts), key=_evidence)
+    for side in range(2 * uneven):
+        others = [(d, found.doubts[1]) if side == 0 else (found.doubts[0], d) for d in doubts]
+        found = max(found, *(_found_at(alone, one, shared, flip, rounds) for one in others), key=_evidence)
+    # P(b_i | others) = 1 / E[1 / P(b_i | g, l)], by the posterior with b_i in it.
+    without = -np.log(np.tensordot(found.posterior, np.exp(-_logs(flip)), axes=((1, 2), (2, 3))))
+    foretold = (found.counts * without).sum(axis=(1, 2))
+    return CrowdRates(KnownHabits(found.means), _ends(found.sides), found.common, found.evidence, foretold)
+
+
+Doubts = tuple[float, float]
+"""Of the model's no, and of its yes."""
+
+
+def _doubted(chances: Array, doubts: Doubts) -> Array:
+    return doubts[0] + (1.0 - doubts[0] - doubts[1]) * chances
+
+
+@final
+class _Alone(NamedTuple):
+    """Answers to questions that one person answered each, and how many people there are."""
+
+    places: Array
+    bits: Array
+    chances: Array
+    people: int
+
+    def counted(self, doubts: Doubts) -> Array:
+        """Return how many answers of each person there are in each bin of chances."""
+        return _counted(self.places, self.bits, _doubted(self.chances, doubts), self.people)
 
 
 @final
@@ -87,51 +117,69 @@ class _Shared(NamedTuple):
     chances: Array
     questions: Array
 
-    def logs(self, doubt: float, means: Array, flip: float) -> Array:
+    def logs(self, doubts: Doubts, means: Array, flip: float) -> Array:
         """Return the log-likelihood of each (g, l) by the chances after what others with these rates said."""
         g, no = (flip + (1.0 - 2.0 * flip) * means[self.places]).T
         says = np.where(self.bits, np.log((1.0 - no) / g), np.log(no / (1.0 - g)))
         others = np.bincount(self.questions, says)[self.questions] - says
-        chances = expit(logit(doubt + (1.0 - 2.0 * doubt) * self.chances) + others)
+        chances = expit(logit(_doubted(self.chances, doubts)) + others)
         counts = _counted(self.places, self.bits, chances, len(means))
-        return np.tensordot(counts, _logs(0.0, flip), axes=((1, 2), (0, 1)))
+        return np.tensordot(counts, _logs(flip), axes=((1, 2), (0, 1)))
 
 
 def _counted(places: Array, bits: Array, chances: Array, people: int) -> Array:
     """Return how many answers of each person there are in each bin of chances, people x 2 x bins."""
     at = np.clip(logit(np.clip(chances, 1e-6, 1 - 1e-6)), -_SURE, _SURE)
     bins = np.minimum(((at + _SURE) / (2 * _SURE) * _BINS).astype(np.int64), _BINS - 1)
-    counts = np.zeros((people, 2, _BINS))
-    np.add.at(counts, (places, bits.astype(np.int64), bins), 1.0)
-    return counts
+    cells = (2 * places + bits.astype(np.int64)) * _BINS + bins
+    return np.bincount(cells, minlength=2 * people * _BINS).reshape(people, 2, _BINS).astype(np.float64)
 
 
-@lru_cache(maxsize=4 * len(_DOUBTS))
-def _logs(doubt: float, flip: float) -> Array:
+@lru_cache(maxsize=4)
+def _logs(flip: float) -> Array:
     """Return log P(answer) of no and yes, in each bin of chances, at each (g, l): 2 x bins x grid x grid."""
-    middles = expit((np.arange(_BINS) + 0.5) / _BINS * 2 * _SURE - _SURE)
-    p = doubt + (1.0 - 2.0 * doubt) * middles[:, None, None]
+    p = expit((np.arange(_BINS) + 0.5) / _BINS * 2 * _SURE - _SURE)[:, None, None]
     said = _GRID[:, None] + (1.0 - _GRID[:, None] - _GRID[None, :]) * p
     yes = np.clip(flip + (1.0 - 2.0 * flip) * said, 1e-12, 1.0 - 1e-12)
     return np.asarray(np.log(np.stack([1.0 - yes, yes])))
 
 
-def _rates_at(counts: Array, doubt: float, shared: _Shared | None, flip: float, rounds: int) -> CrowdRates:
-    """Return the rates by chances that are doubted so much."""
-    alone = np.tensordot(counts, _logs(doubt, flip), axes=((1, 2), (0, 1)))
+@final
+class _Found(NamedTuple):
+    """What is found with some doubts: the posterior of each person on the grid, and its two sides."""
+
+    doubts: Doubts
+    counts: Array
+    posterior: Array
+    sides: Array
+    common: float
+    evidence: float
+
+    @property
+    def means(self) -> Array:
+        return np.asarray(self.sides @ _GRID)
+
+
+def _evidence(found: _Found) -> float:
+    return found.evidence
+
+
+def _found_at(alone: _Alone, doubts: Doubts, shared: _Shared | None, flip: float, rounds: int) -> _Found:
+    """Return what is found by chances that are doubted so much."""
+    counts = alone.counted(doubts)
+    said = np.tensordot(counts, _logs(flip), axes=((1, 2), (0, 1)))
     answers = counts.sum(axis=(1, 2)) + (0 if shared is None else np.bincount(shared.places, minlength=len(counts)))
     say, common, means = answers / (answers + _KNOWN), _FIRST, np.full((len(counts), 2), _FIRST)
     for _ in range(rounds):
-        posterior = alone + (0.0 if shared is None else shared.logs(doubt, means, flip)) + _log_prior(round(common, 2))
-        evidence = logsumexp(posterior, axis=(1, 2))
-        posterior = np.exp(posterior - evidence[:, None, None])
+        logs = said + (0.0 if shared is None else shared.logs(doubts, means, flip)) + _log_prior(round(common, 2))
+        top = logs.max(axis=(1, 2))
+        posterior = np.exp(logs - top[:, None, None])
+        total = posterior.sum(axis=(1, 2))
+        posterior /= total[:, None, None]
         sides = np.stack([posterior.sum(axis=2), posterior.sum(axis=1)], axis=1)
         means = sides @ _GRID
         common = float((say @ means.mean(axis=1) + _WEIGHT * _FIRST) / (say.sum() + _WEIGHT))
-    # P(b_i | others) = 1 / E[1 / P(b_i | g, l)], by the posterior with b_i in it.
-    without = -np.log(np.tensordot(posterior, np.exp(-_logs(doubt, flip)), axes=((1, 2), (2, 3))))
-    foretold = (counts * without).sum(axis=(1, 2))
-    return CrowdRates(KnownHabits(means), _ends(sides), common, float(evidence.sum()), foretold)
+    return _Found(doubts, counts, posterior, sides, common, float((top + np.log(total)).sum()))
 
 
 @cache
