@@ -71,7 +71,7 @@ class CsvDialect:
 
 @final
 @dataclass(eq=False)
-class _Found:
+class _FoundTable:
     """The kind of a column as far as it was read: numbers or not, the decimal sign, whole numbers or not."""
 
     number: bool = True
@@ -87,7 +87,7 @@ class CsvTable(FileTable):
     def __init__(self, path: Path, origin: str, limits: Limits, options: ReadOptions = PLAIN) -> None:
         super().__init__(path, origin, limits)
         self._layout: CsvDialect = layout_of(path, origin, limits, options.header)
-        self._found = [_Found() for _ in self._layout.names]
+        self._found = [_FoundTable() for _ in self._layout.names]
         spread = Spread()
         for batch in self._batches():
             self._learn(batch)
@@ -187,7 +187,7 @@ class CsvTable(FileTable):
             elif found.number:
                 self._numbers(cells, place, self.rows)
 
-    def _decide(self, cells: Any, place: int, found: _Found) -> None:
+    def _decide(self, cells: Any, place: int, found: _FoundTable) -> None:
         if _plain_numbers(cells):
             found.decided = True
             self._numbers(cells, place, self.rows)
