@@ -31,8 +31,8 @@ from askone._common import decomposition
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import add_rows
 from askone.campaign.engine.commands import Answer, Next
-from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
+from askone.campaign.tables.safe_images import safe_image
 from askone.estimators.loading import modern
 from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import digest

@@ -3,6 +3,7 @@
 import io
 import json
 import struct
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -23,8 +24,8 @@ from askone.campaign.settings.settings import (
     Settings,
 )
 from askone.campaign.tables.base import Limits
-from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
+from askone.campaign.tables.safe_images import safe_image
 from askone.encoding.encoder import Encoder
 from askone.encoding.images import ImagePart
 from askone.errors import AlreadyExists, InvalidArgument, InvalidFile
@@ -365,6 +366,19 @@ def test_bombs_are_refused_before_they_are_decoded(size):
         safe_image(bomb(*size))
     with pytest.raises(InvalidFile, match="at most 10 bytes"):
         safe_image(b"x" * 11, Limits(image=10))
+
+
+def test_sixteen_bits_a_pixel_take_no_more_memory_than_eight():
+    """A file of 34 kB may have 16 million pixels: as floats, all at once, they would take 128 MB and more."""
+    deep = io.BytesIO()
+    Image.fromarray(np.full((4000, 4000), 65535, dtype=np.uint16)).save(deep, "PNG")
+    tracemalloc.start()
+    try:
+        safe_image(deep.getvalue())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 64e6
 
 
 def test_a_folder_becomes_a_campaign_with_its_images(store, tmp_path):

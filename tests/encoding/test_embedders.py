@@ -16,8 +16,8 @@ import askone
 from askone.campaign.create import add_rows, create_campaign
 from askone.campaign.engine.model_builder import unpack
 from askone.campaign.settings.settings import ClassNames, Numbers, RowSettings, Settings
-from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
+from askone.campaign.tables.safe_images import safe_image
 from askone.encoding import embedders
 from askone.encoding.columns import Column, vector_column
 from askone.encoding.embedders import Embedder, fit_embedded, name_embedder, use_embedder

@@ -19,7 +19,7 @@ from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import learnt_columns, shown_columns
 from askone.campaign.tables.base import Cells, Column, Table
 from askone.campaign.tables.image_tables import FOLDER, IMAGE, ImageTable
-from askone.campaign.tables.images import SafeImage, safe_image
+from askone.campaign.tables.safe_images import SafeImage, safe_image
 from askone.encoding.embedders import EmbeddedPart
 from askone.encoding.encoder import Encoder, fit_encoder
 from askone.encoding.images import ImagePart

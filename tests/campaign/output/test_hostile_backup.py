@@ -12,7 +12,7 @@ from answered import KINDS, answer, make
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Exclude, Flag, Next
 from askone.campaign.output.backup import LEARNER, LOG, MANIFEST, SIGNATURE, backup, is_signed, restore
-from askone.campaign.tables.images import drawn
+from askone.campaign.tables.safe_images import drawn
 from askone.errors import InvalidArgument, InvalidFile
 from askone.questions.subset import Subset
 from askone.session.log import Asked

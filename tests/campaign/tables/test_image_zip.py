@@ -19,8 +19,8 @@ from askone.campaign.settings.settings import ClassNames, Numbers, Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import LIMITS, Limits
 from askone.campaign.tables.image_tables import ImageZip
-from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
+from askone.campaign.tables.safe_images import safe_image
 from askone.errors import InvalidFile
 from askone.store.open import open_store
 from sites import Site, code, ok

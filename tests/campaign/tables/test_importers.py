@@ -25,8 +25,8 @@ from askone.campaign.output.backup import backup_chunks, restore
 from askone.campaign.output.export import model_bytes
 from askone.campaign.output.label_studio import import_tasks, task_chunks
 from askone.campaign.settings.settings import Settings
-from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
+from askone.campaign.tables.safe_images import safe_image
 from askone.errors import AskoneError, InvalidFile
 from askone.estimators import model_file
 from askone.store.open import open_store

@@ -46,7 +46,7 @@ from askone.campaign.output._formats import PAGE, Record, Sink, pages
 from askone.campaign.output.export import log_line, until
 from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import LIMITS
-from askone.campaign.tables.images import safe_image
+from askone.campaign.tables.safe_images import safe_image
 from askone.errors import AskoneError, InvalidArgument, InvalidFile, StoreUnavailable, UnknownCampaign
 from askone.session.log import Fitted
 from askone.store.entries import BEGINNING, Entry, Row, Seat, as_json, body, chain, entry_from_json

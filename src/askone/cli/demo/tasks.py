@@ -25,7 +25,7 @@ from askone.campaign.settings.settings import (
     RowSettings,
     Settings,
 )
-from askone.campaign.tables.images import drawn
+from askone.campaign.tables.safe_images import drawn
 from askone.client.question import Posed
 
 
