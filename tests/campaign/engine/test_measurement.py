@@ -96,7 +96,19 @@ def test_errors_of_a_model_that_learns_fast_are_in_proportion_to_what_it_expects
         sat = [Sat(Between(500 - d, 500 + d), 500.0, not out, e) for d, out, e in zip(*columns, strict=True)]
         found.append(usual_error(space, ExamPlan(sat, 0.03), forecasts=True))
     assert np.median([late.times for late in found]) == pytest.approx(times, rel=0.3)
-    assert np.median([late.error for late in found]) == pytest.approx(times * expected[-16:].mean(), rel=0.3)
+    # The last exams by themselves are few, and know the usual error of the range: they may say somewhat more.
+    assert 0.7 < np.median([late.error for late in found]) / (times * expected[-16:].mean()) < 3.0
+
+
+def test_a_model_that_is_sure_all_at_once_is_not_taken_at_its_word():
+    """It expected 20 and erred by 20; of the last sixteen exams it expected 2, and erred by 20 as before."""
+    random, space = np.random.default_rng(4), Real(0, 1000)
+    expected = np.repeat([20.0, 2.0], [48, 16])
+    far = random.exponential(size=64) * 60
+    outside = random.random(64) < np.exp(-far / 20)
+    columns = (far.tolist(), outside.tolist(), expected.tolist())
+    sat = [Sat(Between(500 - d, 500 + d), 500.0, not out, e) for d, out, e in zip(*columns, strict=True)]
+    assert usual_error(space, ExamPlan(sat, 0.0), forecasts=True).error > 10
 
 
 GRID = ((np.arange(400) + 0.5) / 400).tolist()

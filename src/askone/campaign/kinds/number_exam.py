@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from askone._common.lazy import compiled
+from askone._common.types import Array
 from askone.campaign.kinds.base import Exam, ExamPlan, Sat
 from askone.labels.number import Real
 from askone.questions.between import Between
@@ -34,7 +35,8 @@ Above = Callable[[float], float]
 """The model's chance that the label is above a threshold."""
 
 _USUAL_ERROR = 0.05  # to expect before anything was measured, as a part of the range
-_SCALES = np.geomspace(1 / 25, 5.0, 25)  # of the error, in what is to be expected
+_SCALES = np.geomspace(1 / 25, 125.0, 41)  # of the error, in what is to be expected: a model may be far too sure
+_OF_USUAL = 5.1  # times the usual error, a quarter of the range, is the most that is tried without a model's own word
 _USUAL_SPREAD = 1.2  # prior standard deviation of their logarithm
 _LEAST_SLIP = 0.03  # that is reckoned with, so that one answer does not make it large
 _LATEST = 16  # exams whose expected errors are those of now
@@ -119,7 +121,8 @@ def number_exam(
     if not pieces:
         return None
     expected = known + sum(piece.area for piece in pieces)
-    window = max(_WIDE * max(late.error, expected), 2 * known, 2 * (plan.target or 0.0))
+    # Never narrower than by what the model expects: late exams may have missed the few rows that err most.
+    window = max(_WIDE * max(late.error, expected, expected / times), 2 * known, 2 * (plan.target or 0.0))
     if plan.aim != "mean":
         pieces = [piece.until(window) for piece in pieces if piece.start < window]
     side, d, density, (no, yes), most, heaviest = drawn(pieces, plan.slip, u, known, plan.aim == "mean")
@@ -168,23 +171,30 @@ def usual_error(space: Real, plan: ExamPlan, forecasts: bool = False) -> Late:
 
     A label lies further than d from the prediction with the probability exp(-d/b), on one side with half of that.  The
     mean of scores would not do: it may be negative, and a window that is too narrow would stay so.  Of a model that
-    ``forecasts``, b is a multiple of the error that it expected at each exam; it is now that of what it expects now.
+    ``forecasts``, b is a multiple of the error that it expected at each exam; it is now that of what it expects now,
+    and no less than the last few exams say by themselves: a model may all at once be sure without reason.
     """
+    usual = _USUAL_ERROR * (space.highs[0] - space.lows[0])
     seen = [found for found in map(_seen, plan.lately) if found is not None]
-    units = [found.expected for found in seen if found.expected] if forecasts else []
-    if units:
-        seen, usual, now = [found for found in seen if found.expected], 1.0, float(np.mean(units[-_LATEST:]))
-    else:
-        wide = space.highs[0] - space.lows[0]
-        units, usual, now = [wide] * len(seen), _USUAL_ERROR, wide
-    said = -0.5 * (np.log(_SCALES) / _USUAL_SPREAD) ** 2
+    told = [found for found in seen if found.expected] if forecasts else []
+    latest = seen[-_LATEST:] if told else seen
+    error = usual * _scale(latest, np.full(len(latest), usual), plan.slip, _SCALES[_SCALES < _OF_USUAL])
+    if not told:
+        return Late(error, 1.0 if forecasts else None)
+    expected = np.array([found.expected for found in told])
+    times = _scale(told, expected, plan.slip, _SCALES)
+    return Late(max(error, times * float(expected[-_LATEST:].mean())), times)
+
+
+def _scale(seen: Sequence[_Seen], units: Array, slip: float, scales: Array) -> float:
+    """Return how many of these units the errors were, most probably."""
+    said = -0.5 * (np.log(scales) / _USUAL_SPREAD) ** 2
     if seen:
         d, sides, outside = (np.array(column) for column in list(zip(*seen, strict=True))[:3])
-        slip = max(plan.slip, _LEAST_SLIP)
-        P = slip + (1 - 2 * slip) * sides / 2 * np.exp(-d / (usual * np.array(units) * _SCALES[:, None]))
+        e = max(slip, _LEAST_SLIP)
+        P = e + (1 - 2 * e) * sides / 2 * np.exp(-d / (units * scales[:, None]))
         said = said + np.log(np.where(outside, P, 1 - P)).sum(axis=1)
-    part = usual * float(_SCALES[np.argmax(said)])
-    return Late(part * now, (part if usual == 1.0 else 1.0) if forecasts else None)
+    return float(scales[np.argmax(said)])
 
 
 @final

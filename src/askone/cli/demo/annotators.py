@@ -101,9 +101,11 @@ def make(store: Store, task: DemoTask, at: float) -> Campaign:
     return Campaign.open(store, task.name)
 
 
-def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answers: int, seed: int = 0) -> Iterator[int]:
-    """Let everybody answer at the same time, again and again; yields the number of answers until there are enough."""
-    chance, now, given = random.Random(seed), 0.0, 0
+def play(
+    campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answers: int, seed: int = 0, at: float = 0.0
+) -> Iterator[int]:
+    """Let everybody answer at the same time, again and again, from a time on; yield how many answers there are."""
+    chance, now, given = random.Random(seed), at, 0
     before = _fine(campaign.serve([Next(person) for person in people], now))
     while given < answers:
         told = [
