@@ -23,7 +23,7 @@ from askone.campaign.tables.image_tables import ImageTable
 from askone.campaign.tables.vectors import with_vectors
 from askone.cli.console import counted, row_bar, say
 from askone.cli.files import any_store, read_from, whole_file
-from askone.cli.settings_file import commented, from_options, name_of, read_table, table_of
+from askone.cli.settings_file import commented, from_options, name_of, named_by_options, read_table, table_of
 from askone.encoding.embedders import name_embedder
 from askone.errors import InvalidArgument
 from askone.store.store import Store
@@ -31,6 +31,11 @@ from askone.store.store import Store
 
 def run_new(chosen: argparse.Namespace, console: Console) -> int:
     """Make a campaign, or write its settings for editing."""
+    with named_by_options(chosen, declared=_is_toml(chosen.file)):
+        return _run(chosen, console)
+
+
+def _run(chosen: argparse.Namespace, console: Console) -> int:
     settings, table = _read(chosen)
     guessed = () if _is_toml(chosen.file) else [name for name in ("key", "gold") if getattr(chosen, name) is None]
     if table is not None:
