@@ -250,7 +250,7 @@ def test_simulate(here):
     out = ask("simulate", "campaign.toml", "--answers", 60).out
     assert "mean error in EUR" in out
     assert "40 answers, which is all that the rows give: 3 minutes of people's time, 2.00 EUR." in out
-    assert "5% of answers wrong" in out
+    assert "5 % of answers wrong" in out
 
 
 def test_simulate_with_people(here):

@@ -44,7 +44,7 @@ def test_what_people_see_and_the_model_does_not_is_said(here):
 def test_a_guess_that_the_labels_speak_against_is_dropped(here):
     (here / "a.csv").write_text("size,label\n" + "".join(f"{i},{'' if i % 2 else 'cat'}\n" for i in range(20)))
     out = ask("new", "a.csv", "--classes", "cat,dog").out
-    assert "known labels label (guessed; --gold '' if it holds none), asked about in 5% of questions" in out
+    assert "known labels label (guessed; --gold '' if it holds none), asked about in 5 % of questions" in out
     out = ask("new", "a.csv", "--classes", "cheap,dear", "--name", "b").out
     assert "The column 'label' is called as labels are" in out
     assert "known labels" not in out
@@ -71,7 +71,7 @@ def test_where_there_is_no_store_it_is_said_what_makes_one(here):
 
 def test_known_labels_measure_people_unless_it_is_said_otherwise(here):
     out = ask("new", "bikes.csv", *NUMBERS, "--gold", "price", "--out", "c.toml").out
-    assert "price, asked about in 5% of questions" in out
+    assert "price, asked about in 5 % of questions" in out
     assert "gold_share = 0.05" in (here / "c.toml").read_text()
     out = ask("new", "bikes.csv", *NUMBERS, "--gold", "price", "--set", "ask.gold_share=0", "--name", "b").out
     assert "Nobody is measured by the known labels in 'price'" in out
