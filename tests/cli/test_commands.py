@@ -141,12 +141,12 @@ def test_other_kinds(here):
         (["new", "bikes.csv"], "--kind must be number (with --low and --high), class (with --classes) or order"),
         (["new", "bikes.csv", "--kind", "class"], "--classes must be given, for --kind class"),
         (["new", "bikes.csv", "--kind", "class", "--low", "3"], "--low must be left out for --kind class"),
-        (["new", "bikes.csv", "--kind", "number", "--low", "3"], "labels.high must be given"),
+        (["new", "bikes.csv", "--kind", "number", "--low", "3"], "--high must be given, as the other end is"),
         (["new", "bikes.csv", "--kind", "number", "--low", "3", "--high", "1"], "must be"),
-        (["new", "bikes.csv", "--kind", "number", "--key", "sise"], "rows.key must be a column of the table"),
-        (["new", "bikes.csv", "--kind", "number", "--set", "ask.overlpa=3"], "ask.overlpa must be a known name"),
+        (["new", "bikes.csv", "--kind", "number", "--key", "sise"], "--key must be a column of the table"),
+        (["new", "bikes.csv", "--kind", "number", "--set", "ask.overlpa=3"], "--set ask.overlpa must be a known name"),
         (["new", "bikes.csv", "--kind", "number", "--set", "overlap"], "--set must be SECTION.NAME=VALUE"),
-        (["new", "bikes.csv", "--kind", "number", "--name", "../x"], "name must be"),
+        (["new", "bikes.csv", "--kind", "number", "--name", "../x"], "--name must be"),
         (["new", "nothing.csv", "--kind", "number"], "nothing.csv"),
         (["new", "nothing.toml"], "nothing.toml"),
         (["new", "--kind", "number"], "file must be a table of rows"),
@@ -250,7 +250,7 @@ def test_simulate(here):
     out = ask("simulate", "campaign.toml", "--answers", 60).out
     assert "mean error in EUR" in out
     assert "40 answers, which is all that the rows give: 3 minutes of people's time, 2.00 EUR." in out
-    assert "5% of answers wrong" in out
+    assert "5 % of answers wrong" in out
 
 
 def test_simulate_with_people(here):
@@ -441,4 +441,4 @@ def test_prices_by_options(here):
     make("--goal", "revenue", "--name", "earning")
     with closing(open_store("askone.db")) as store:
         assert Campaign.open(store, "earning").settings.labels.goal == "revenue"
-    assert "labels.quantile must be" in make("--quantile", 1.5, "--name", "dear", status=2).err
+    assert "--quantile must be" in make("--quantile", 1.5, "--name", "dear", status=2).err

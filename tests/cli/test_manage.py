@@ -108,7 +108,7 @@ def test_private_answers_in_the_terminal(typing, monkeypatch):
     ask("new", "bikes.csv", *kind, "--gold", "price", "--name", "private")
     typing("y", "u", "n", "s")
     out = ask("label", "private", "--as", "Ann").out
-    assert "turned into its opposite at random, in 27% of cases," in out.replace("\n", " ")
+    assert "turned into its opposite at random, in 27 % of cases," in out.replace("\n", " ")
     assert "You have spent 0 of 3." in out.replace("\n", " ")
     assert "in a private campaign an answer cannot be taken back" in out.replace("\n", " ")
     assert "There is nothing left to ask you." in out
@@ -156,7 +156,7 @@ def test_programs_that_are_none(program, message):
 
 def test_words_are_answers_too():
     ask("answer", "bikes", "--with", "robot_person:words", "--most", 2)
-    assert re.search(r"robot_person:words .* 2 .* 0% ", ask("people", "bikes").out)
+    assert re.search(r"robot_person:words .* 2 .* 0 % ", ask("people", "bikes").out)
 
 
 @pytest.fixture

@@ -60,7 +60,8 @@ def test_rows_are_scored_from_and_into_every_format(here, bikes):
     with (here / "scored.csv").open(encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == frame["id"].tolist()
-    assert np.allclose([float(row["prediction"]) for row in rows], bikes)
+    assert [float(row["prediction"]) for row in rows] == [float(f"{value:.6g}") for value in bikes]
+    assert max(len(row[name]) for row in rows for name in ("prediction", "low", "high")) <= 8
     ask("predict", "bikes.askone", "bikes.csv", "--out", "scored.jsonl")
     lines = [json.loads(line) for line in (here / "scored.jsonl").read_text().splitlines()]
     assert np.allclose([line["prediction"] for line in lines], bikes)
@@ -121,6 +122,10 @@ def test_a_model_of_numbers_by_name(here):
     model = askone.OneBitRegressor(-3, 3, random_state=0).fit(frame, frame["a"])
     model.save("model.askone")
     frame.assign(prediction="mine").to_parquet("rows.parquet")
+    frame.to_csv("rows.csv", index=False)
+    ask("predict", "model.askone", "rows.csv", "--out", "scored.csv")
+    cells = pd.read_csv("scored.csv", dtype=str)
+    assert [float(cell) for cell in cells["a"]] == frame["a"].tolist()  # the table's own are as they were
     ask("predict", "model.askone", "rows.parquet", "--out", "scored.parquet")
     found = pd.read_parquet("scored.parquet")
     assert np.allclose(found["prediction_"], model.predict(frame))

@@ -44,7 +44,7 @@ def test_what_people_see_and_the_model_does_not_is_said(here):
 def test_a_guess_that_the_labels_speak_against_is_dropped(here):
     (here / "a.csv").write_text("size,label\n" + "".join(f"{i},{'' if i % 2 else 'cat'}\n" for i in range(20)))
     out = ask("new", "a.csv", "--classes", "cat,dog").out
-    assert "known labels label (guessed; --gold '' if it holds none), asked about in 5% of questions" in out
+    assert "known labels label (guessed; --gold '' if it holds none), asked about in 5 % of questions" in out
     out = ask("new", "a.csv", "--classes", "cheap,dear", "--name", "b").out
     assert "The column 'label' is called as labels are" in out
     assert "known labels" not in out
@@ -71,7 +71,7 @@ def test_where_there_is_no_store_it_is_said_what_makes_one(here):
 
 def test_known_labels_measure_people_unless_it_is_said_otherwise(here):
     out = ask("new", "bikes.csv", *NUMBERS, "--gold", "price", "--out", "c.toml").out
-    assert "price, asked about in 5% of questions" in out
+    assert "price, asked about in 5 % of questions" in out
     assert "gold_share = 0.05" in (here / "c.toml").read_text()
     out = ask("new", "bikes.csv", *NUMBERS, "--gold", "price", "--set", "ask.gold_share=0", "--name", "b").out
     assert "Nobody is measured by the known labels in 'price'" in out
@@ -80,9 +80,24 @@ def test_known_labels_measure_people_unless_it_is_said_otherwise(here):
 def test_a_table_without_anything_to_ask_is_refused(here):
     (here / "full.csv").write_text("id,size,price\n1,2,3\n2,3,4\n")
     told = ask("new", "full.csv", *NUMBERS, "--gold", "price", status=2).err
-    assert "rows.gold must be a column that is empty in the rows to ask about" in told
+    assert "--gold must be a column that is empty in the rows to ask about" in told
     assert "'price', filled in all 2 rows" in told
     assert not (here / "askone.db").exists()
+
+
+def test_what_is_wrong_is_called_as_it_was_typed(here):
+    told = ask("new", "bikes.csv", *NUMBERS, "--sheet", "Nope", status=2).err
+    assert "--sheet must be left out: it is for sheets and splits; got 'Nope'" in told
+    assert "--split must be left out" in ask("new", "bikes.csv", *NUMBERS, "--split", "test", status=2).err
+    told = ask("new", "bikes.csv", *NUMBERS, "--goal", "revenue", "--quantile", 0.3, status=2).err
+    assert '--quantile must be 0.5 with --goal "revenue"; got 0.3' in told
+    assert "--learn must be a column of the table" in ask("new", "bikes.csv", *NUMBERS, "--learn", "x", status=2).err
+    told = ask("new", "bikes.csv", *NUMBERS, "--set", "rows.learn=['x']", status=2).err
+    assert "--set rows.learn must be a column of the table" in told
+    ask("new", "bikes.csv", *NUMBERS, "--out", "c.toml")
+    (here / "c.toml").write_text((here / "c.toml").read_text().replace('key = "id"', 'key = "idd"'))
+    assert "rows.key must be a column of the table (did you mean 'id'?)" in ask("new", "c.toml", status=2).err
+    assert "--key must be a column of the table" in ask("new", "c.toml", "--key", "ix", status=2).err
 
 
 def test_options_go_over_a_toml_file(here):

@@ -54,7 +54,7 @@ def test_fit_warns():
     rows = X[np.argsort(X[:, 1])]
     with pytest.warns(SortedRowsWarning, match=r"column 1.*shuffle"):
         OneBitRegressor(-3, 3, learner="sgd", random_state=0).fit(rows, rows[:, 1])
-    with pytest.warns(LabelRangeWarning, match="50% of labels lie far outside the range from 0 to 9"):
+    with pytest.warns(LabelRangeWarning, match="50 % of labels lie far outside the range from 0 to 9"):
         OneBitRegressor(0, 9, learner="sgd", random_state=0).fit(X, np.where(np.arange(300) % 2, 5.0, 10.0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

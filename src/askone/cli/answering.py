@@ -23,6 +23,7 @@ from askone.cli.console import counted, number, say
 from askone.cli.files import known_store
 from askone.client.question import Posed
 from askone.errors import AskoneError, InvalidArgument, NotPrivate, UnknownQuestion
+from askone.labels.wording import percent_text
 from askone.privacy import coin_toss, flip_probability, randomized
 from askone.questions.base import yes_or_no
 from askone.server.security.tokens import new_id
@@ -167,8 +168,8 @@ def _consent(epsilon: float, ledger: Mapping[str, Any] | None) -> str:
     """Return what somebody should know whose answers are private."""
     pi, spent, budget = flip_probability(epsilon), ledger["spent"] if ledger else 0.0, ledger and ledger["budget"]
     said = (
-        f"Answers are private: each is turned into its opposite at random, in {pi:.0%} of cases, before it is recorded "
-        f"(epsilon = {epsilon:g}); to skip is to toss a coin.  That you answered, and when, is recorded."
+        f"Answers are private: each is turned into its opposite at random, in {percent_text(pi)} of cases, before it "
+        f"is recorded (epsilon = {epsilon:g}); to skip is to toss a coin.  That you answered, and when, is recorded."
     )
     return said if budget is None else f"{said}  You have spent {spent:g} of {budget:g}."
 
@@ -285,7 +286,7 @@ def _worth(rates: Mapping[str, Any], tally: _Spent, currency: str) -> list[str]:
     if asked:
         lines.append(f"Right in {right} of {counted(asked, 'question')} whose answer is known.")
     if compared:
-        lines.append(f"Agrees with others in {rates['agreement']:.0%} of {counted(compared, 'question')}.")
+        lines.append(f"Agrees with others in {percent_text(rates['agreement'])} of {counted(compared, 'question')}.")
     if not tally.answers or not (tally.tokens or tally.cost):
         return lines
     costs = [(one / tally.answers, unit) for one, unit in ((tally.tokens, "tokens"), (tally.cost, currency)) if one]

@@ -10,7 +10,7 @@ from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from askone.labels.wording import rounded_text
+from askone.labels.wording import percent_text, rounded_text
 
 _WIDEST = 10_000
 
@@ -60,4 +60,4 @@ def number(value: float, share: bool = False) -> str:
     >>> number(155_812.0), number(37.0), number(-0.012345), number(0.0), number(0.8349, share=True)
     ('156,000', '37', '-0.0123', '0', '83.5 %')
     """
-    return f"{rounded_text(100 * value)} %" if share else rounded_text(value)
+    return percent_text(value, None) if share else rounded_text(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import counted, number, say, show
 from askone.cli.files import known_store
 from askone.errors import AskoneError, InvalidArgument
+from askone.labels.wording import percent_text
 from askone.server.security.tokens import INVITATIONS, issue_invitation, new_id
 from askone.store.notices import Status
 from askone.store.store import Store
@@ -120,18 +121,18 @@ def _numbers(person: dict[str, Any]) -> dict[str, str]:
     rates = person["rates"]
 
     def share(value: float | None) -> str:
-        return "–" if value is None else f"{value:.0%}"
+        return "–" if value is None else percent_text(value)
 
-    def between(name: str, form: str) -> str:
+    def between(name: str, write: Callable[[float], str]) -> str:
         if rates is None:
             return "–"
         low, high = rates[f"{name}_interval"]
-        return f"{rates[name]:{form}} ({low:{form}} to {high:{form}})"
+        return f"{write(rates[name])} ({write(low)} to {write(high)})"
 
     return {
         "answers": str(person["answers"]),
         "yes": share(person["yes_rate"]),
-        "leans to yes": "–" if rates is None else f"{rates['yes_bias']:+.0%}",
+        "leans to yes": "–" if rates is None else percent_text(rates["yes_bias"], "+.0f"),
         "skips": str(person["skips"]),
         "seconds": "–" if person["median_seconds"] is None else f"{person['median_seconds']:.1f}",
         "known answers right": _part(person["gold_right"], person["gold_asked"]),
@@ -139,9 +140,9 @@ def _numbers(person: dict[str, Any]) -> dict[str, str]:
         if person["agreement_of"]
         else "–",
         "at odds with own": _part(person["contradictions"], person["contradictions_of"]),
-        "bits an answer": between("bits", ".2f"),
-        "right if yes": between("sensitivity", ".0%"),
-        "right if no": between("specificity", ".0%"),
+        "bits an answer": between("bits", "{:.2f}".format),
+        "right if yes": between("sensitivity", percent_text),
+        "right if no": between("specificity", percent_text),
         "cost a bit": "–" if person["cost_per_bit"] is None else number(person["cost_per_bit"]),
         "flags": str(person["flags"]),
     }

@@ -23,14 +23,20 @@ from askone.campaign.tables.image_tables import ImageTable
 from askone.campaign.tables.vectors import with_vectors
 from askone.cli.console import counted, row_bar, say
 from askone.cli.files import any_store, read_from, whole_file
-from askone.cli.settings_file import commented, from_options, name_of, read_table, table_of
+from askone.cli.settings_file import commented, from_options, name_of, named_by_options, read_table, table_of
 from askone.encoding.embedders import name_embedder
 from askone.errors import InvalidArgument
+from askone.labels.wording import percent_text
 from askone.store.store import Store
 
 
 def run_new(chosen: argparse.Namespace, console: Console) -> int:
     """Make a campaign, or write its settings for editing."""
+    with named_by_options(chosen, declared=_is_toml(chosen.file)):
+        return _run(chosen, console)
+
+
+def _run(chosen: argparse.Namespace, console: Console) -> int:
     settings, table = _read(chosen)
     guessed = () if _is_toml(chosen.file) else [name for name in ("key", "gold") if getattr(chosen, name) is None]
     if table is not None:
@@ -176,7 +182,8 @@ def _columns(settings: Settings, table: Table, guessed: Collection[str]) -> list
     learnt = [f"{name} ({kinds[name]})" for name in rows.learn or ()]
     undo_key = " (guessed; --key '' numbers the rows)" if "key" in guessed and not images else ""
     undo_gold = " (guessed; --gold '' if it holds none)" if "gold" in guessed else ""
-    gold = f"{rows.gold}{undo_gold}, asked about in {settings.ask.gold_share:.0%} of questions" if rows.gold else ""
+    asked = percent_text(settings.ask.gold_share)
+    gold = f"{rows.gold}{undo_gold}, asked about in {asked} of questions" if rows.gold else ""
     return [
         ("part", f"{table.part!r} of {len(table.parts)}: {listed(table.parts)}" if len(table.parts) > 1 else ""),
         ("key", rows.key + undo_key if rows.key else "none: rows are numbered"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import Any, final
 
 _Parsers = Any  # argparse's own type for this is private
 _EMBEDDER = "an embedder that a campaign was made with (askone new --embed), for new rows; may be repeated"
@@ -119,11 +119,22 @@ def _add_new(new: argparse.ArgumentParser) -> None:
 def _add_table(parser: argparse.ArgumentParser) -> None:
     """Add how a table is read."""
     part = "of a spreadsheet (default: the first), of a dataset"
-    parser.add_argument("--sheet", "--split", dest="part", metavar="NAME", help=part)
+    parser.add_argument("--sheet", "--split", dest="part", action=_Part, metavar="NAME", help=part)
     query = "what to read from a database: sqlite:///file, postgresql://..."
     parser.add_argument("--query", metavar="SELECT", help=query)
     names = "whether the first line names the columns (default: yes, unless it looks like a row)"
     parser.add_argument("--header", action=argparse.BooleanOptionalAction, default=None, help=names)
+
+
+@final
+class _Part(argparse.Action):
+    """Keep also by which of its names the option was given: errors speak of that one."""
+
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        """Keep both."""
+        namespace.part, namespace.part_by = values, option_string
 
 
 def _names(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from askone.campaign.tables.base import Table
 from askone.campaign.tables.vectors import with_vectors
 from askone.cli.console import counted, row_bar, say
 from askone.cli.files import read_from, whole_file
-from askone.cli.settings_file import read_table
+from askone.cli.settings_file import named_by_options, read_table
 from askone.errors import InvalidArgument
 
 _FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
@@ -36,7 +36,8 @@ def run_predict(chosen: argparse.Namespace, console: Console) -> int:
 
 
 def _table(chosen: argparse.Namespace) -> Table:
-    table = read_table(chosen.file, chosen.part, chosen.query, chosen.header, Path())
+    with named_by_options(chosen):
+        table = read_table(chosen.file, chosen.part, chosen.query, chosen.header, Path())
     return table if chosen.vectors is None else with_vectors(table, Path(chosen.vectors))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,33 @@ from askone.errors import InvalidArgument
 Record = dict[str, Any]
 
 _HEADER = "# A campaign for askone: edit, then run `askone new THIS-FILE`.\n\n"
+
+_OPTIONS: dict[str, str] = {
+    **{one: one for one in ("title", "name", "embed")},
+    **{f"rows.{one}": one for one in ("part", "query", "header", "key", "gold", "show", "learn")},
+    **{f"labels.{setting}": option for kind in KINDS.values() for option, setting in kind.options.items()},
+    "labels.kind": "kind",
+    "ask.budget": "budget",
+    "question.wording": "wording",
+}
+"""What errors call the values of options."""
+
+
+@contextmanager
+def named_by_options(chosen: argparse.Namespace, declared: bool = False) -> Iterator[None]:
+    """Name options in what is refused, in place of their settings; ``declared``: only those that were given."""
+    sets = {pair.partition("=")[0].strip() for pair in vars(chosen).get("set", ())}
+    named = {
+        path: vars(chosen).get("part_by", "--sheet") if name == "part" else f"--{name}"
+        for path, name in _OPTIONS.items()
+        if name in chosen and (not declared or vars(chosen)[name] is not None)
+    }
+    named |= {path: f"--set {path}" for path in sets}
+    try:
+        yield
+    except InvalidArgument as error:
+        allowed = re.sub(r"\b[a-z]+\.[a-z_]+\b", lambda match: named.get(match[0], match[0]), error.allowed)
+        raise InvalidArgument(named.get(error.argument, error.argument), allowed, error.got) from error
 
 
 def commented(settings: Settings) -> str:

@@ -16,6 +16,7 @@ from askone.cli.console import number, say
 from askone.cli.new import toml_settings
 from askone.cli.settings_file import table_of
 from askone.errors import InvalidArgument
+from askone.labels.wording import percent_text
 
 _ANSWERS = 1000  # that are rehearsed where there is no budget
 _FLIP = 0.05
@@ -38,7 +39,7 @@ def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
     console.print(forecast_table(settings.title, found, settings.labels.is_share))
     if found.people:
         console.print(people_table(found))
-    say(console, _cost(answers, "people as above" if found.people else f"{flip:.0%} of answers wrong", found))
+    say(console, _cost(answers, "people as above" if found.people else f"{percent_text(flip)} of answers wrong", found))
     if settings.privacy.epsilon is not None:
         times = f"epsilon = {settings.privacy.epsilon:g} costs {found.times:.1f} times the answers"
         say(console, f"Answers are private: {times} of a campaign that is not.")

@@ -24,6 +24,7 @@ from askone.estimators.base import OneBitEstimator
 from askone.labels.losses import Loss, Median, Quantile, Squared
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
+from askone.labels.wording import percent_text
 from askone.learners.abilities import AsksAgain, Forecasts, able, is_local, space_at
 from askone.learners.base import Learner
 from askone.learners.exams import exam, exam_width, scores, tells_risk
@@ -149,10 +150,10 @@ class Comparison:
     def __str__(self) -> str:
         width = max(len("candidate"), *(len(one.name) for one in self.table))
         forecasts = self.measure != RISK
-        lines = [f"{'candidate':{width}}  {self.measure:15}   behind the best" + "   right" * forecasts]
+        lines = [f"{'candidate':{width}}  {self.measure:15}   behind the best" + "     right" * forecasts]
         lines += [
             f"{one.name:{width}}  {one.bits:6.4f} ± {one.error:6.4f}   {one.behind:6.4f} ± {one.behind_error:6.4f}"
-            + f"   {one.accuracy:5.1%}" * forecasts
+            + f"   {percent_text(one.accuracy, '5.1f')}" * forecasts
             for one in self.table
         ]
         return "\n".join(lines)

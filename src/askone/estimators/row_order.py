@@ -23,6 +23,7 @@ from scipy import stats
 
 from askone._common.types import Array
 from askone.labels.number import Real
+from askone.labels.wording import percent_text
 
 _ROWS: Final = 1_000
 _COLUMNS: Final = 200
@@ -89,8 +90,8 @@ def warn_of_labels(labels: Array, space: Real) -> None:
     outside = np.maximum(low - labels, labels - high) > _FAR * (high - low)
     if outside.mean() > _MANY:
         warnings.warn(
-            f"{outside.mean():.0%} of labels lie far outside the range from {space.lows[0]:g} to {space.highs[0]:g}: "
-            "predictions stay within it; declare low and high by what labels may be",
+            f"{percent_text(outside.mean())} of labels lie far outside the range from {space.lows[0]:g} to "
+            f"{space.highs[0]:g}: predictions stay within it; declare low and high by what labels may be",
             LabelRangeWarning,
             stacklevel=5,
         )

@@ -164,3 +164,12 @@ def rounded_text(value: float, digits: int = 3) -> str:
     places = digits - 1 - math.floor(math.log10(abs(value)))
     text = f"{round(value, places):,.{max(0, places)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent_text(share: float, form: str | None = ".0f") -> str:
+    """Return a share in percent, as pages and documents write it; ``form`` None: with three digits that count.
+
+    >>> percent_text(0.96), percent_text(0.1234, ".1f"), percent_text(0.2, "+.0f"), percent_text(0.01234, None)
+    ('96 %', '12.3 %', '+20 %', '1.23 %')
+    """
+    return f"{rounded_text(100 * share) if form is None else format(100 * share, form)} %"

@@ -95,6 +95,15 @@ def _saying(learner: Learner[Any], question: Question) -> Iterator[None]:
         raise IncompatibleParts("learner", allowed, type(learner).__name__) from error
 
 
+def stays(count: int, now: int) -> bool:
+    """Return whether the state after ``count`` lessons is kept: the further back, the fewer, by powers of two.
+
+    So there are about log n of them, and to take back what was learnt k lessons ago takes fewer than 2k.
+    """
+    back = now - count
+    return back <= _RECENT or back <= _DENSE * (count & -count)
+
+
 @final
 class Fold:
     """The state after ``count`` lessons, and a few of those on the way to it (none with ``keep=False``)."""
@@ -105,6 +114,11 @@ class Fold:
         self._states: dict[int, Any] = {0: self.state} if keep else {}
         self._given = {0}
         self._most = 0
+
+    @property
+    def keeps(self) -> bool:
+        """Whether states on the way are kept."""
+        return bool(self._states)
 
     def learn(self, lesson: Example | Visit | Fit | None) -> None:
         """Go on by one lesson; None teaches nothing and counts."""
@@ -148,12 +162,7 @@ class Fold:
         return [self._states[count] for count in sorted(self._states) if count < self.count] + [self.state]
 
     def _is_kept(self, count: int) -> bool:
-        """Return whether the state after so many lessons stays: the further back, the fewer, by powers of two.
-
-        So there are about log n of them, and to take back what was learnt k lessons ago takes fewer than 2k.
-        """
-        back = self.count - count
-        return back <= _RECENT or back <= _DENSE * (count & -count) or count in self._given
+        return stays(count, self.count) or count in self._given
 
     def adopt(self, state: Any, count: int) -> None:
         """Go to the state after ``count`` lessons, which was kept elsewhere."""

@@ -16,7 +16,7 @@ from askone._common.validate import as_flag, as_rows
 from askone.errors import InvalidArgument, InvalidFile
 from askone.learners.abilities import Refits, able, is_local
 from askone.learners.base import Learner
-from askone.session.checkpoints import Example, Fit, Fold, Visit, due_fit, fit_of
+from askone.session.checkpoints import Example, Fit, Fold, Visit, due_fit, fit_of, stays
 from askone.session.log import (
     AUTOMATIC,
     Answered,
@@ -47,7 +47,7 @@ def fold(learner: Learner[Any], rows: Rows, events: Iterable[Event], fits: Fits 
     Fits of the log are taken from ``fits``, or computed anew at their places where they are not there.  If another
     learner wrote the log (not ``own``), its fits say nothing, and this one is fitted when it is due.
     """
-    return relearnt(learner, as_table(rows), events, fits, own)[0]
+    return relearnt(Fold(learner, keep=False), as_table(rows), events, fits, own)[0].state
 
 
 def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False, fits: Fits | None = None) -> Stream:
@@ -64,24 +64,30 @@ def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False
             RefitWarning,
             stacklevel=4,
         )
-    state, log, made = relearnt(stream.learner, table, events, fits, own)
-    stream.resume(state, log, table, made)
+    result, log, made = relearnt(Fold(stream.learner), table, events, fits, own)
+    stream.resume(result.past(), log, table, made)
     return stream
 
 
 def relearnt(
-    learner: Learner[Any], rows: Rows, events: Iterable[Event], fits: Fits | None, own: bool
-) -> tuple[Any, list[Event], dict[str, bytes]]:
-    """Return the state after a log, the log with the fits that are in this state, and these fits."""
-    log, table = _checked(events), as_table(rows)
-    result, noted, used = Fold(learner, keep=False), list[Event](), dict[str, bytes]()
+    result: Fold, rows: Rows, events: Iterable[Event], fits: Fits | None, own: bool
+) -> tuple[Fold, list[Event], dict[str, bytes]]:
+    """Return the fold, which was empty, after a log, the log with the fits that are in its state, and these fits.
+
+    It keeps the states that it would have if the answers had come one by one.
+    """
+    log, table, learner = _checked(events), as_table(rows), result.learner
+    total = sum(isinstance(event, Answered | Revisited | Fitted) for event in log)
+    stops = {count for count in range(total if result.keeps else 0) if stays(count, total)}
+    noted, used = list[Event](), dict[str, bytes]()
     made, heard = 0, list[Example]()
     most = 1 if able(learner, Refits) and not own else _BLOCK  # after any answer a fit may be due
     for event, lesson, spoilt in zip(log, _lessons(log, table), _spoilt(log), strict=True):
         fit, name = None, f"fit-{made}"
         if isinstance(lesson, Example):
             heard.append(lesson)
-        if len(heard) >= most or not isinstance(event, Asked | Answered):
+        stop = result.count + len(heard) in stops
+        if len(heard) >= most or stop or not isinstance(event, Asked | Answered):
             result.learn_many(heard)
             heard.clear()
         if not isinstance(event, Fitted):
@@ -99,7 +105,7 @@ def relearnt(
             used[fit.hash], made = fit.packed, made + 1
             result.learn(fit)
     result.learn_many(heard)
-    return result.state, noted, used
+    return result, noted, used
 
 
 def _given(event: Fitted, fits: Fits) -> Fit | None:

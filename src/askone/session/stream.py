@@ -106,6 +106,7 @@ class Stream:
         self._again = isinstance(learner, abilities.AsksAgain)
         self.seed, self.asked = as_seed(seed), as_count(asked, "asked")
         self._fold = Fold(learner, state, as_flag(history, "history"))
+        self._before: list[Any] = []  # states of a log that was resumed: what it has is not taken back here
         self._history: list[_Told | Visit | Fit] | None = [] if history else None
         self._log, self._rows, self._fits = log, rows, fits
         self.keys: set[Key] = set()
@@ -121,12 +122,12 @@ class Stream:
 
     @state.setter
     def state(self, state: Any) -> None:
-        self._fold = Fold(self.learner, state, self._history is not None)
+        self._fold, self._before = Fold(self.learner, state, self._history is not None), []
         self._history = None if self._history is None else []
 
     def past(self) -> list[Any]:
         """Return some states on the way to the present one, and that: the further back, the fewer."""
-        return self._fold.past()
+        return self._before + self._fold.past()
 
     @property
     def open(self) -> list[int]:
@@ -316,9 +317,9 @@ class Stream:
         self._open[as_count(number, "number", 0, self.asked - 1)] = _Open(row, question, called)
 
     def resume(
-        self, state: Any, events: Iterable[Event], rows: Mapping[Key, ArrayLike], fits: Fits | None = None
+        self, states: Sequence[Any], events: Iterable[Event], rows: Mapping[Key, ArrayLike], fits: Fits | None = None
     ) -> None:
-        """Go on where a log ends, at a state learnt from it: its keys, its numbers and its open questions.
+        """Go on where a log ends, at the last of some states learnt from it: its keys, numbers and open questions.
 
         The log's events and fits are noted here too, so that this stream's log is whole.  Nothing is taken from the
         budget, as nobody is asked.
@@ -328,7 +329,9 @@ class Stream:
         # The comparisons that the best of several implies share the number of their question.
         numbers = {one.question.number for one in asked.values()} - {None}
         unnumbered = sum(one.question.number is None for one in asked.values())
-        self.state, self.asked = state, max([0, *(number + 1 for number in numbers if number is not None)]) + unnumbered
+        self.state = states[-1]
+        self._before = [] if self._history is None else list(states[:-1])
+        self.asked = max([0, *(number + 1 for number in numbers if number is not None)]) + unnumbered
         self.keys.update(one.row for one in asked.values() if given_key(one.row) is not None)
         self.visits, self.fits = (sum(isinstance(event, kind) for event in log) for kind in (Revisited, Fitted))
         given = {event.id: event.asked for event in log if isinstance(event, Answered)}

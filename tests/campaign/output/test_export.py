@@ -93,7 +93,12 @@ def test_predictions_of_every_row(store, kind):
     table = parquet.read_table(io.BytesIO(b"".join(export.prediction_chunks(campaign, "parquet")))).to_pylist()
     values = [one["prediction"] if kind != "order" else json.loads(one["prediction"]) for one in table]
     assert values == [one["prediction"] for one in truth]
-    assert len(read_csv(b"".join(export.prediction_chunks(campaign, "csv")))) == 30
+    cells = read_csv(b"".join(export.prediction_chunks(campaign, "csv")))
+    assert len(cells) == 30
+    assert all(len(cell[name]) <= 12 for cell in cells for name in ("std", "low", "high", "probability"))
+    if kind == "class":
+        assert cells[3]["probability"] == repr(float(f"{found[3]['probability']:.6g}"))
+        assert all(len(str(one)) <= 12 for one in json.loads(cells[3]["probabilities"]).values())
     assert len(b"".join(export.prediction_chunks(campaign, "jsonl")).splitlines()) == 30
 
 

@@ -112,6 +112,15 @@ def test_the_curve_of_people_is_what_the_model_expects():
         hidden.learning_curve()
 
 
+def test_the_curve_goes_on_where_a_log_is_resumed():
+    for model, resumed in ((live(60), live(0)), (poll(), poll(0))):
+        resumed.learn_from(model.log_, model.rows_, own=True, fits=model.fits_)
+        points = resumed.learning_curve().points
+        assert len(points) > 5
+        assert set(points) <= set(model.learning_curve().points)
+        assert points[-1] == model.learning_curve().points[-1]
+
+
 def test_progress_is_shown_where_it_is_wanted(capsys):
     askone.OneBitRegressor(-4, 4, random_state=0).fit(X, Y)
     assert capsys.readouterr().out == ""

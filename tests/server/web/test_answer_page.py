@@ -496,6 +496,7 @@ def test_a_stranger_is_told(page: Any, site: Site, campaign: Campaign) -> None:
 def test_rows_numbers_and_links(browser: Any, site: Site, campaign: Campaign) -> None:
     cells = [("size", "12345.5", "number"), ("year", "1987", "number"), ("sold", "2026-03-01", "date"),
              ("seen", "2026-03-01 12:30", "date"), ("odd", "1.3.2026", "date"),
+             ("lift", "true", "text"), ("dogs", "FALSE", "text"), ("motto", "true love", "text"),
              ("page", "https://example.org/a", "url"), ("bad", "javascript:alert(1)", "url"), ("empty", "", "text"),
              ("long", "x" * 9000, "text")]  # fmt: skip
     campaign.make = lambda n, yes: number("1234567.5", "EUR", row(*cells))
@@ -504,11 +505,12 @@ def test_rows_numbers_and_links(browser: Any, site: Site, campaign: Campaign) ->
     assert page.inner_text("#question .amount") == "1.234.567,5 EUR"
     values = page.locator("#row dd").all_inner_texts()
     assert values[:5] == ["12.345,5", "1987", "01.03.2026", "01.03.2026, 12:30", "1.3.2026"]
+    assert values[5:8] == ["Ja", "Nein", "true love"]
     links = page.locator("#row a").all()
     assert [link.get_attribute("href") for link in links] == ["https://example.org/a"]
     assert links[0].get_attribute("rel") == "noopener noreferrer"
     assert links[0].get_attribute("target") == "_blank"
-    assert len(values[5]) < 5000
+    assert len(values[8]) < 5000
     page.click("text=Alles zeigen")
     assert "x" * 9000 in page.inner_text("#row")
     page.context.close()

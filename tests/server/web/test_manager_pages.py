@@ -457,6 +457,17 @@ def test_charts_are_read_by_keys_as_tables_and_as_files(page: Any, site: Site) -
             assert b"data-helper" not in content
 
 
+@pytest.mark.parametrize("kind", ["number", "class", "order"])
+def test_the_curve_and_the_cloud_fill_their_cards(page: Any, site: Site, kind: str) -> None:
+    managed_at(page, site, "/manage/rents", kind)
+    page.locator(".chart-figure svg.chart").nth(2).wait_for(state="attached")
+    ground = """() => [...document.querySelectorAll(".halves > .chart-figure")].map((one) => {
+        const [drawn, foot] = [one.querySelector("svg.chart"), one.querySelector(".chart-foot")];
+        return foot.getBoundingClientRect().top - drawn.getBoundingClientRect().bottom;
+    })"""
+    page.wait_for_function(f"() => ({ground})().every((room) => room >= 0 && room < 16)")
+
+
 @pytest.mark.parametrize(
     ("kind", "mark"), [("number", ".plot-line.prediction"), ("class", ".set.yes"), ("order", ".cell.yes")]
 )

@@ -37,6 +37,7 @@ _Item = TypeVar("_Item")
 FORMATS = ("csv", "jsonl", "parquet")
 PAGE = 1_000
 _GROUP = 20_000  # records in a row group of Parquet
+_DIGITS = 6  # of predictions in CSV, which people read
 _BOM = "\ufeff"
 # Also their wide forms, which some spreadsheets take for the plain ones.
 _FORMULA = frozenset("=+-@＝＋－＠")
@@ -66,6 +67,17 @@ def file_chunks(records: Iterable[Record], columns: Sequence[Column], form: str)
         return _csv_chunks(records, columns)
     size = _GROUP if form == "parquet" else PAGE
     return column_file((_as_columns(page, columns, form) for page in pages(records, size)), columns, form)
+
+
+def rounded(value: Any) -> Any:
+    """Return a number that a model says, or named ones, with the digits that mean something; others as they are.
+
+    >>> rounded(155812.4837612), rounded({"cat": 0.123456789}), rounded("1.23456789"), rounded(None)
+    (155812.0, {'cat': 0.123457}, '1.23456789', None)
+    """
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
 def _as_columns(page: list[Record], columns: Sequence[Column], form: str) -> dict[str, list[Any]]:

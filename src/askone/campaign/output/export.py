@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, final
 
 from askone.campaign.kinds.base import Kind
-from askone.campaign.output._formats import Column, Record, file_chunks, pages
+from askone.campaign.output._formats import Column, Record, file_chunks, pages, rounded
 from askone.campaign.settings.settings import Settings
 from askone.errors import InvalidFile
 from askone.session.log import Answered, Asked, Retracted
@@ -181,8 +181,11 @@ def prediction_columns(labels: Kind) -> tuple[Column, ...]:
 
 
 def prediction_chunks(campaign: Campaign, form: str, progress: Progress | None = None) -> Iterator[bytes]:
-    """Return all predictions as the bytes of a CSV, JSON lines or Parquet file."""
-    return file_chunks(predictions(campaign, progress=progress), prediction_columns(campaign.settings.labels), form)
+    """Return all predictions as the bytes of a CSV, JSON lines or Parquet file; CSV has rounded numbers."""
+    records = predictions(campaign, progress=progress)
+    if form == "csv":
+        records = (rounded(record) for record in records)
+    return file_chunks(records, prediction_columns(campaign.settings.labels), form)
 
 
 def log_line(entry: Entry) -> str:

@@ -19,7 +19,7 @@ from typing import Any, Final, final
 from askone._common.cluster import distributed
 from askone.campaign.create import seen_images
 from askone.campaign.kinds.base import LEVEL, CellType, listed
-from askone.campaign.output._formats import column_file
+from askone.campaign.output._formats import column_file, rounded
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.image_tables import ImageTable
 from askone.errors import InvalidArgument
@@ -47,8 +47,15 @@ class Scoring:
         shown = [column for column in self.table.columns if column.kind != "vector"]
         types: dict[str, CellType] = {one.name: "float" if one.kind == "number" else "text" for one in shown}
         types |= {name: "int" for name, kind in types.items() if kind == "float" and self.table.is_whole(name)}
-        said = said_of(loaded(self.model)[0])
-        return *types.items(), *((self._own(name), kind) for name, kind in said)
+        return *types.items(), *self._said()
+
+    @cached_property
+    def said(self) -> tuple[str, ...]:
+        """The columns of numbers that the model says: names of classes may be numbers, too, and are not among them."""
+        return tuple(name for name, kind in self._said() if kind == "float")
+
+    def _said(self) -> Iterator[tuple[str, CellType]]:
+        return ((self._own(name), kind) for name, kind in said_of(loaded(self.model)[0]))
 
     def _own(self, name: str) -> str:
         """Return a name that no column of the table has."""
@@ -124,12 +131,13 @@ def predicting(rows: int, dask: str | None = None) -> Iterator[Executor | None]:
 def scored_chunks(
     scoring: Scoring, form: str, executor: Executor | None, progress: Callable[[int, int], None] | None = None
 ) -> Iterator[bytes]:
-    """Yield the bytes of a CSV, JSON lines or Parquet file of scored rows."""
+    """Yield the bytes of a CSV, JSON lines or Parquet file of scored rows; CSV has rounded numbers of the model."""
+    shown = scoring.said if form == "csv" else ()
 
     def pieces() -> Iterator[Columns]:
         done = 0
         for piece in scoring.pieces(executor):
-            yield piece
+            yield piece | {name: [rounded(value) for value in piece[name]] for name in shown}
             done += len(next(iter(piece.values())))
             if progress is not None:
                 progress(done, scoring.table.rows)

@@ -16,7 +16,7 @@ from askone.labels.base import Space
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
-from askone.labels.wording import rounded_text
+from askone.labels.wording import percent_text, rounded_text
 from askone.learners import abilities
 from askone.learners.base import Learner
 from askone.session.simulation import checkpoints
@@ -44,7 +44,7 @@ class LearningCurve:
 
     def __str__(self) -> str:
         count, error = self.points[-1]
-        shown = f"{error:.1%}" if self.unit == "%" else f"{rounded_text(error)} {self.unit}".rstrip()
+        shown = percent_text(error, ".1f") if self.unit == "%" else f"{rounded_text(error)} {self.unit}".rstrip()
         return f"{self.measure}: {shown} after {count:,} questions"
 
 

@@ -71,8 +71,13 @@ function value(field, words) {
   if (field.kind === "url") return link(text);
   if (field.kind === "number") return [local(text)];
   if (field.kind === "date") return [localDate(text)];
+  if (FLAG.test(text)) return [flag(text)];
   return reading(text, isLong(field) || words.alone ? words : []);
 }
+
+/** What spreadsheets and programs call true or false, in the reader's language. */
+const FLAG = /^(true|false)$/i;
+const flag = (text) => (text.toLowerCase() === "true" ? t("Yes") : t("No"));
 
 const isLong = (field) => field.kind === "url" || (field.kind !== "number" && String(field.value ?? "").length > LONG);
 

@@ -6,17 +6,18 @@ import { el, freshId, s, scroller, show } from "../shared/dom.js";
 /**
  * `draw(data, width, options)` gives {svg, stops, box, rest}: stops are {x, y, text} in reading order, at which the values can
  * be read, rest is the one shown while nobody reads (the last). `table(data)` gives {head, rows}. `empty` says what to do while there is nothing to draw.
+ * `least(width)` is the height of a drawing that grows into the room there is, in `options.height`.
  */
 export class Figure {
-  constructor({ title, note = "", draw, table, empty, toggles = [], extra = null, by = "x" }) {
-    Object.assign(this, { title, draw, table, empty, by });
+  constructor({ title, note = "", draw, table, empty, toggles = [], extra = null, by = "x", least = null }) {
+    Object.assign(this, { title, draw, table, empty, by, least });
     this.data = null;
     this.options = {};
     this.at = null;
     const id = freshId("figure");
     this.value = el("output", { class: "chart-value" });
     this.stage = el("div", {
-      class: "chart-stage", role: "slider", tabindex: "0", "aria-labelledby": id, "aria-valuemin": "0", "aria-valuemax": "0", "aria-valuenow": "0",
+      class: least ? "chart-stage grows" : "chart-stage", role: "slider", tabindex: "0", "aria-labelledby": id, "aria-valuemin": "0", "aria-valuemax": "0", "aria-valuenow": "0",
       onkeydown: (event) => this.#key(event), onpointermove: (event) => this.#point(event), onpointerdown: (event) => this.#point(event),
       onpointerleave: () => this.#leave(), onfocus: () => this.#go(this.at ?? this.rest ?? 0), onblur: () => this.#leave(),
     });
@@ -60,7 +61,7 @@ export class Figure {
     const width = Math.floor(this.stage.clientWidth);
     if (!width || width === this.width) return;
     this.width = width;
-    const drawn = this.data ? this.draw(this.data, width, this.options) : null;
+    const drawn = this.data ? this.draw(this.data, width, { ...this.options, height: this.#room(width) }) : null;
     this.foot.hidden = this.value.hidden = this.note.hidden = !drawn;
     this.stage.tabIndex = drawn ? 0 : -1;
     if (!drawn) {
@@ -80,6 +81,14 @@ export class Figure {
     if (this.at !== null) this.#go(this.at);
     else this.#rest();
     if (this.details.open) this.#fillTable();
+  }
+
+  /** The height there is beside a taller chart, where the drawing grows: not much higher than wide. */
+  #room(width) {
+    if (!this.least) return null;
+    this.foot.hidden = this.value.hidden = this.note.hidden = false;
+    this.stage.style.minHeight = `${this.least(width)}px`;
+    return Math.min(this.stage.clientHeight, Math.round(1.2 * width));
   }
 
   /** Nobody reads a place: the latest value is shown. */

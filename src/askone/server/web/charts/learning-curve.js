@@ -28,11 +28,12 @@ export function headline({ value, low, high }, measure, unit) {
   return [`at most ${write(high)}`, "in 95 of 100 cases"];
 }
 
+export const heightOfCurve = (width) => Math.round(Math.min(380, Math.max(240, width * 0.52)));
+
 /** `data`: {measure, unit, points: [{n, value, low, high}], ahead: the same, expected later}. */
-export function drawCurve({ measure, unit, points, ahead = [], target = null }, width, { log = false }) {
+export function drawCurve({ measure, unit, points, ahead = [], target = null }, width, { log = false, height = null }) {
   if (!points.length && !ahead.length) return null;
   const all = [...points, ...ahead];
-  const height = Math.round(Math.min(380, Math.max(240, width * 0.52)));
   const share = isShare(measure, unit);
   const ns = all.map((point) => point.n);
   const least = Math.max(1, Math.min(...ns));
@@ -41,7 +42,7 @@ export function drawCurve({ measure, unit, points, ahead = [], target = null }, 
   const [low, high] = extent(values, { zero: !share });
   const write = writer(measure, unit);
   const { svg, box, x, y } = frame({
-    width, height, right: 20, top: 34,
+    width, height: height ?? heightOfCurve(width), right: 20, top: 34,
     x: { domain: log ? [least, Math.max(least * 2, ...ns)] : [0, Math.max(...ns, 1)], log, label: "answers", format: count },
     y: { domain: share ? [Math.max(0, low), Math.min(1, high)] : [low, high], label: withUnit(measure, unit && `(${unit})`), format: share ? (v) => percent(v) : undefined },
   });

@@ -2,7 +2,7 @@
 
 import { drawBars, tableOfBars } from "../charts/answer-bars.js";
 import { drawCloud, tableOfCloud } from "../charts/question-cloud.js";
-import { drawCurve, tableOfCurve } from "../charts/learning-curve.js";
+import { drawCurve, heightOfCurve, tableOfCurve } from "../charts/learning-curve.js";
 import { el, show } from "../shared/dom.js";
 import { Figure } from "../charts/chart.js";
 import { choice } from "../shared/fields.js";
@@ -12,7 +12,7 @@ import { Predictions } from "./predictions.js";
 import { drawModels } from "./models.js";
 import { drawNotes, drawTiles } from "./tiles.js";
 
-const FEW = 6; // classes
+const MANY = 33; // classes: their cloud is higher than a curve can be
 
 const CLOUD_NOTES = {
   threshold: "Every threshold that was asked, and its answer; fainter marks are older. Line or small dots: what the model predicts now.",
@@ -37,12 +37,12 @@ export class Overview {
     this.notes = el("div", { class: "stack", "aria-live": "polite" });
     this.tiles = el("dl", { class: "tiles", "aria-label": "Numbers now" });
     this.columns = el("span", { hidden: true });
+    this.cloud = new Figure({ title: "Cloud of questions", draw: drawCloud, table: tableOfCloud, extra: this.columns, by: "both", empty: "Each question that is answered becomes a mark here." });
     this.curve = new Figure({
       title: "Learning curve", note: `${measured(shared.record)} Slips are corrected for, as far as they are known${number ? "; an error counts up to four times the measured one." : "."}`,
-      draw: drawCurve, table: tableOfCurve, toggles: [{ name: "log", text: "logarithmic" }],
+      draw: drawCurve, least: heightOfCurve, table: tableOfCurve, toggles: [{ name: "log", text: "logarithmic" }],
       empty: "The curve begins after ten measuring questions, which come among the others: some 70 answers where 15 % measure.",
     });
-    this.cloud = new Figure({ title: "Cloud of questions", draw: drawCloud, table: tableOfCloud, extra: this.columns, by: "both", empty: "Each question that is answered becomes a mark here." });
     this.activity = new Figure({ title: "Activity", draw: drawBars, table: tableOfBars, empty: "Answers per minute, once people answer." });
     this.models = el("section", { class: "card stack models", hidden: true });
     this.comparison = new ModelComparison(shared);
@@ -63,10 +63,9 @@ export class Overview {
     return () => this.comparison.leave();
   }
 
-  /** Two columns of about one height: a few classes make a low chart, and the activity stands below both. */
+  /** Two columns of one height: the curve grows to that of the cloud, and the activity stands below both. */
   #charts() {
-    const low = (this.facts.classes?.length ?? 9) <= FEW;
-    return low
+    return (this.facts.classes?.length ?? 0) <= MANY
       ? [this.curve.element, this.cloud.element, this.activity.element]
       : [el("div", { class: "stack" }, this.curve.element, this.activity.element), this.cloud.element];
   }
@@ -80,9 +79,9 @@ export class Overview {
     const { curve, cloud } = data;
     const far = Math.max(data.budget ?? 0, 2 * data.answers);
     const ahead = (data.forecast?.points ?? []).filter(([n]) => n <= far).map(([n, low, value, high]) => ({ n, low, value, high }));
-    this.curve.update({ ...curve, unit: curve.unit ?? "", ahead });
     this.#drawColumns(cloud);
     this.cloud.update({ ...this.facts, ...cloud }, CLOUD_NOTES[cloud.kind]);
+    this.curve.update({ ...curve, unit: curve.unit ?? "", ahead }); // it grows to the height of the cloud
     this.activity.element.hidden = !data.activity.some(([, answers]) => answers > 0);
     this.activity.update(data.activity);
     drawModels(this.models, data.models);
