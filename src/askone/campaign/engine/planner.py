@@ -16,7 +16,7 @@ from askone.campaign.engine.second_opinions import SecondOpinions
 from askone.campaign.engine.training_set import teaches
 from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
 from askone.campaign.settings.settings import Settings
-from askone.learners.abilities import Forecasts, able
+from askone.learners.abilities import Forecasts
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
 from askone.session import row_selection
@@ -274,8 +274,6 @@ class Planner:
             check = self.labels.sure_question(self.learner, state, x, np.array(uniform), made_by)
             if check is not None:
                 return check.question, {**aside, "role": "check", "chance": check.chance}
-            if able(self.learner, Forecasts):
-                return None, aside  # rows that the model is unsure of would be measured more often than others
         exam = self.labels.exam(self.learner, state, x, np.array(uniform), made_by)
         if exam is None:
             return None, aside
