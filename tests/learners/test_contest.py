@@ -10,7 +10,7 @@ from askone.checks import check_learner
 from askone.errors import InvalidArgument
 from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
-from askone.learners.contest import _LAPSE, Contest
+from askone.learners.contest import Contest
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
@@ -71,7 +71,7 @@ def test_losses_and_standard_errors_are_those_of_the_forecasts():
         keeps.append(1 - 1 / max(0.5 * learner.count(state), 50.0))
         yes = np.array([one.chance(part, x, question) for one, part in zip(learner.members, state.parts, strict=True)])
         said = yes if answer else 1 - yes
-        losses.append(-np.log((1 - _LAPSE) * said + 0.5 * _LAPSE))
+        losses.append(-np.log(0.99 * said + 0.005))
         state = learner.tell(state, x, question, answer)
     weights = np.array([math.prod(keeps[t + 1 :]) for t in range(30)])
     assert state.scores.losses == pytest.approx(weights @ np.array(losses))

@@ -479,7 +479,7 @@ def test_threads_append_and_a_reader_misses_nothing(any_store):
     make(any_store)
     threads, each, seen, done = 4, 15, [], threading.Event()
 
-    def write(name):
+    def append(name):
         for i in range(each):
             write(any_store, [Entry(StatusChanged(f"{name}-{i}", "paused"), name)], put=[Seat(i, 0, 0, name)])
 
@@ -488,7 +488,7 @@ def test_threads_append_and_a_reader_misses_nothing(any_store):
             seen.extend(entry.seq for entry in any_store.entries("c", after=len(seen)))
 
     reader = threading.Thread(target=read)
-    writers = [threading.Thread(target=write, args=(f"w{i}",)) for i in range(threads)]
+    writers = [threading.Thread(target=append, args=(f"w{i}",)) for i in range(threads)]
     for thread in (reader, *writers):
         thread.start()
     for thread in writers:
@@ -502,14 +502,14 @@ def test_threads_append_and_a_reader_misses_nothing(any_store):
 def test_one_of_many_threads_with_the_same_event_wins(any_store):
     make(any_store)
 
-    def write(_):
+    def append(_):
         try:
             write(any_store, [note(1)])
         except DuplicateEvent:
             return "twice"
         return "in"
 
-    assert sorted(at_once(write, 8)) == ["in"] + ["twice"] * 7
+    assert sorted(at_once(append, 8)) == ["in"] + ["twice"] * 7
 
 
 def test_processes_are_killed_and_nothing_acknowledged_is_lost(tmp_path, postgres_url):
