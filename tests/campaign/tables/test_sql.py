@@ -114,4 +114,4 @@ def test_the_command_reads_a_database_and_keeps_no_password(here, shop):
     with open_store("askone.db") as store:
         assert next(store.entries("shop")).event.settings["rows"]["query"] == query
     (here / "a.csv").write_text("a,b\n1,2\n")
-    assert "rows.query must be left out: it is for databases" in ask("new", "a.csv", *options, status=2).err
+    assert "--query must be left out: it is for databases" in ask("new", "a.csv", *options, status=2).err
