@@ -66,7 +66,7 @@ def look(page: Page, url: str) -> None:
         page.wait_for_selector("#ask:not([hidden])")
         page.wait_for_timeout(500)
         keep(page, f"{kind}-answer")
-    page.set_viewport_size({"width": 1180, "height": 1000})
+    page.set_viewport_size({"width": 1180, "height": 1240})
     page.goto(f"{home}/manage/flats")
     page.wait_for_selector(".chart")
     page.wait_for_timeout(1500)
