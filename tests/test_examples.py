@@ -16,7 +16,7 @@ def named(path):
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=named)
 def test_examples_run(path, tmp_path):
-    done = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 
@@ -29,11 +29,11 @@ def test_notebooks_run(path, tmp_path):
     script = (
         "import sys, nbclient, nbformat\n"
         "notebook = nbformat.read(sys.argv[1], as_version=4)\n"
-        "nbclient.NotebookClient(notebook, timeout=300, kernel_name='python3').execute()\n"
+        "nbclient.NotebookClient(notebook, timeout=1200, kernel_name='python3').execute()\n"
         "print(sum(bool(cell.get('outputs')) for cell in notebook.cells))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, path], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", script, path], cwd=tmp_path, capture_output=True, text=True, timeout=1200
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert int(done.stdout) > 3
