@@ -62,7 +62,7 @@ def _thresholds(told: Sequence[Example], ax: Any) -> Any:
         x = [float(told[place].x[0]) if one else place + 1 for place in places]
         y = [told[place].question.threshold for place in places]  # type: ignore[attr-defined]  # half-spaces
         ax.scatter(x, y, s=14, marker=mark, color=colour, alpha=0.7, label=name)
-    unit = told[0].question.wording.unit  # type: ignore[attr-defined]
+    unit = told[0].question.wording.unit  # type: ignore[attr-defined]  # theirs, too
     ax.set(xlabel="the rows' column" if one else "question", ylabel=f"threshold ({unit})" if unit else "threshold")
     ax.legend(**_LEGEND)
     return ax
