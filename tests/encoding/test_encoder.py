@@ -14,6 +14,7 @@ from askone.encoding.images import PIXELS
 from askone.errors import InvalidArgument, InvalidFile
 from askone.features.layout import RowLayout
 from askone.features.pictures import SIDE, picture_features
+from askone.features.scaling import Scaler
 
 COLUMNS = [Column("n", "number"), Column("c", "category"), Column("t", "text"), Column("u", "url")]
 cells = st.fixed_dictionaries(
@@ -52,6 +53,37 @@ def test_numbers_have_median_0_and_scale_1_whatever_their_tails():
     assert abs(np.quantile(x, 0.75) - np.quantile(x, 0.25) - 1.349) < 1e-5
     assert abs(encoder.parts[0].scale - 20) < 20 * 5 * 0.0125
     assert x.max() == 10.0
+
+
+def _pixels(count: int = 200) -> np.ndarray:
+    """Return rows of 16 columns from 0 to 16, of which the last is seldom anything but 0."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 17, (count, 16)).astype(float)
+    rows[:, 15] = np.where(rng.random(count) < 0.05, rows[:, 15], 0.0)
+    rows[0, 15] = 16.0
+    return rows
+
+
+def _encoded(rows: np.ndarray) -> np.ndarray:
+    names = [f"p{place}" for place in range(rows.shape[1])]
+    sample = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+    return fit_encoder([Column(name, "number") for name in names], sample).encode(sample).astype(float)
+
+
+def test_columns_of_one_unit_keep_it():
+    """Classes see them as they would see the array itself: the scale of the table changes nothing."""
+    rows = _pixels()
+    encoded = _encoded(rows)
+    assert np.allclose(np.ptp(encoded, axis=0) * 16 / np.ptp(rows, axis=0), np.ptp(encoded[:, 0]) * 16 / 16, rtol=1e-6)
+    expected, found = (Scaler.by_range(X)(X) for X in (rows, encoded))
+    assert np.allclose(found, expected, atol=1e-5)
+    assert not np.allclose(expected, Scaler.from_rows(rows)(rows), atol=0.1)
+
+
+def test_columns_of_several_units_are_scaled_one_by_one():
+    rows = _pixels() * np.array([1, 3] * 8)
+    encoded = _encoded(rows)
+    assert np.allclose(encoded[:, 0].std(), encoded[:, 1].std(), rtol=0.2)
 
 
 def test_missing_numbers_have_a_column_only_if_the_sample_lacks_some():

@@ -1,7 +1,8 @@
 """From a table's cells to a model's numbers: fitted once on a sample, then a pure function of each row.
 
 - a number x becomes (x - median) / scale, with scale = IQR / 1.349 (the standard deviation of normal numbers),
-  within +-10; a missing one becomes 0, with a column that says so if the sample lacks some;
+  within +-10; a missing one becomes 0, with a column that says so if the sample lacks some.  Columns of one unit, such
+  as the pixels of a picture, keep it: they have one scale, so that models see which of them vary more;
 - an amount, such as "€3,089" (see ``amounts``), becomes its number as one; what cannot be read counts as missing;
 - a date becomes the days since 1970 as such a number, and its places in the year, the week and the day (see ``dates``),
   as far as the sample shows enough of these; a text that is no date counts as missing;
@@ -28,7 +29,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, final
 
@@ -45,6 +46,7 @@ from askone.encoding.texts import HashedTextPart, TermsPart, fit_texts, packed_t
 from askone.encoding.vectors import VectorPart
 from askone.errors import InvalidArgument, InvalidFile
 from askone.features.layout import RowLayout
+from askone.features.scaling import have_one_unit
 
 FORMAT: Final = 2
 LEVELS: Final = 20
@@ -283,10 +285,14 @@ def fit_encoder(
     embed, parts = embed or {}, list[Part]()
     names = [column.name for column in columns if column.kind in ("text", "url")]
     texts = {part.column: part for part in fit_texts(names, sample, rows)}
+    plain = [column.name for column in columns if column.kind == "number" and column.name not in embed]
+    numbers = _fitted_numbers({name: as_floats([row.get(name) for row in sample], name) for name in plain})
     for one in columns:
         if one.name in texts:
             parts.append(texts[one.name])
-        if one.name in embed or one.name not in texts:
+        if one.name in numbers:
+            parts.append(numbers[one.name])
+        elif one.name in embed or one.name not in texts:
             parts.append(_fitted(one, [row.get(one.name) for row in sample], embed.get(one.name)))
     return Encoder(tuple(parts), pairs_needed(list(texts.values()), sample))
 
@@ -298,8 +304,6 @@ def _fitted(column: Column, cells: Sequence[Any], embedder: str | None) -> Part:
         return ImagePart(column.name, "edges")
     if column.kind == "vector":
         return VectorPart(column.name, next((len(cell) for cell in cells if cell is not None), 0))
-    if column.kind == "number":
-        return _fitted_number(column.name, as_floats(cells, column.name))
     if column.kind == "amount":
         reading = reading_of(cells) or Reading(".")
         number = _fitted_number(column.name, reading.numbers(cells))
@@ -312,6 +316,19 @@ def _fitted(column: Column, cells: Sequence[Any], embedder: str | None) -> Part:
     counts = Counter(str(cell) for cell in cells if cell is not None)
     levels = sorted(counts, key=lambda level: (-counts[level], level))
     return CategoryPart(column.name, tuple(levels[:PLACES]), len(levels) > LEVELS, True)
+
+
+def _fitted_numbers(columns: Mapping[str, Array]) -> dict[str, NumberPart]:
+    """Return each column's part; columns of one unit share the quadratic mean of their scales."""
+    parts = {name: _fitted_number(name, values) for name, values in columns.items()}
+    with np.errstate(over="ignore"):
+        ranges = {name: np.ptp(known) for name, values in columns.items() if len(known := values[~np.isnan(values)])}
+    varying = [name for name, width in ranges.items() if 0.0 < width < math.inf]
+    if not have_one_unit(np.array([ranges[name] for name in varying])):
+        return parts
+    scales = np.array([parts[name].scale for name in varying])
+    shared = float(scales.max() * np.sqrt(np.mean((scales / scales.max()) ** 2)))  # no square overflows
+    return {name: replace(part, scale=shared) for name, part in parts.items()}
 
 
 def _fitted_number(name: str, values: Array) -> NumberPart:

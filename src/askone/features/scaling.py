@@ -13,6 +13,15 @@ from askone._common.validate import as_rows, require_floats
 _FEW, _MOST = 8, 0.75  # of so many columns at least, such a share has half of the largest range where all have one unit
 
 
+def have_one_unit(ranges: Array) -> bool:
+    """Return whether columns with these ranges (max - min) are taken for measurements in one unit.
+
+    >>> have_one_unit(np.full(64, 16.0)), have_one_unit(np.array([1.0, 9.0] * 8)), have_one_unit(np.ones(3))
+    (True, False, False)
+    """
+    return len(ranges) >= _FEW and float(np.mean(2.0 * ranges >= ranges.max())) >= _MOST
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Scaler:
@@ -55,7 +64,7 @@ class Scaler:
         """
         each, ranges = cls.from_rows(X), np.ptp(X, axis=0)
         varying = ranges > each.scale  # the range is at least twice the deviation, unless that is only rounding
-        if varying.sum() < _FEW or np.mean(2.0 * ranges[varying] >= ranges.max()) < _MOST:
+        if not have_one_unit(ranges[varying]):
             return each
         root = np.sqrt(np.mean((each.scale[varying] / ranges[varying]) ** 2))
         return cls(each.center, np.where(varying, ranges * root, each.scale))
