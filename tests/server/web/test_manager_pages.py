@@ -240,6 +240,43 @@ def test_a_slow_preview_is_said_to_be_waited_for_once(page: Any, site: Site) -> 
     assert page.get_by_text("half a minute").count() == 0
 
 
+def test_changes_during_a_slow_preview_wait_for_its_end(page: Any, site: Site) -> None:
+    """The server makes one preview after the other, and begins anew with what is asked after a page let go of it."""
+    page.add_init_script(
+        "window.limits = []; const real = AbortSignal.timeout.bind(AbortSignal);"
+        "AbortSignal.timeout = (time) => { window.limits.push(time); return real(time); };"
+    )
+    managed = Managed(site)
+    uploaded(page, site)
+    page.get_by_role("button", name="Next: question").click()
+    page.get_by_role("heading", name="What is asked?").wait_for()
+    settled(page)
+    slow, titles = threading.Event(), []
+
+    def preview(call: Any) -> Any:
+        titles.append(call.json["settings"].get("title"))
+        slow.wait(600)
+        return managed.preview(call)
+
+    site.on("POST", "/api/v1/uploads/[^/]+/preview", preview)
+    before = page.evaluate("window.limits.length")
+    for i in range(4):
+        page.get_by_label("Title of the campaign").fill(f"Rents {i}")
+        eventually(lambda: len(titles) >= 1, page)
+        page.wait_for_timeout(800)  # longer than a page waits for more letters
+    assert titles == ["Rents 0"]
+    slow.set()
+    eventually(lambda: titles == ["Rents 0", "Rents 3"], page)
+    settled(page)
+    assert titles == ["Rents 0", "Rents 3"]
+    assert max(page.evaluate(f"window.limits.slice({before})")) >= 600_000
+
+
+def settled(page: Any) -> None:
+    """Wait until no preview is on its way."""
+    page.wait_for_selector(".preview:not([aria-busy])")
+
+
 def test_errors_stand_at_their_field(page: Any, site: Site) -> None:
     drafted(page, site, "Question")
     low = page.get_by_label("Lowest")

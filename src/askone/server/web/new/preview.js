@@ -5,6 +5,9 @@ import { el, scrolls, sharp, show } from "../shared/dom.js";
 import { words } from "../shared/fields.js";
 import { grouped } from "../shared/format.js";
 
+// The server ends what takes it too long, and says so; a page that lets go sooner would have it begin again each time.
+const PATIENCE = 600_000;
+
 /** A question with its row, as it will look; nothing of it can be pressed. */
 export function questionCard(question) {
   const { sentence, answers, set, pair, row } = question;
@@ -30,7 +33,8 @@ function picture(row) {
 export class Preview {
   constructor(draft, report, redraw) {
     Object.assign(this, { draft, report, redraw });
-    this.turn = 0;
+    this.changed = false;
+    this.looking = null;
     this.at = 0;
     this.questions = [];
     this.card = el("div");
@@ -45,29 +49,42 @@ export class Preview {
     this.#draw();
   }
 
-  /** Asks the server; only the latest request counts. Whether the settings are good. */
-  async refresh() {
-    const turn = ++this.turn;
+  /** Asks the server about the settings as they are now. Whether they are good. */
+  refresh() {
+    this.changed = true;
+    this.looking ??= this.#look().finally(() => { this.looking = null; });
+    return this.looking;
+  }
+
+  /** One request at a time, and another if the settings changed meanwhile: the server makes one preview after the other. */
+  async #look() {
     this.element.setAttribute("aria-busy", "true");
     if (!this.questions.length) show(this.card, el("p", { class: "line muted" }, el("span", { class: "spinner" }), "Reading your rows and making the first questions …"));
-    try {
-      const made = await post(this.draft.path("preview"), { settings: this.draft.settings });
-      if (turn !== this.turn) return true;
-      this.questions = made.questions;
-      this.draft.take(made.toml);
-      show(this.doubts, (made.doubts ?? []).map((doubt) => this.#doubt(doubt)));
-      this.#draw();
-      this.report(null);
-      return true;
-    } catch (error) {
-      if (turn !== this.turn) return false;
-      this.report(error);
-      if (!this.questions.length) show(this.card, el("p", { class: "muted" }, `There is no question to show yet: ${words(error)}`));
-      this.element.classList.add("stale");
-      return false;
-    } finally {
-      if (turn === this.turn) this.element.removeAttribute("aria-busy");
+    let good;
+    while (this.changed) {
+      this.changed = false;
+      good = await post(this.draft.path("preview"), { settings: this.draft.settings }, { patience: PATIENCE }).then(
+        (made) => this.changed || this.#take(made),
+        (error) => this.changed || this.#refuse(error));
     }
+    this.element.removeAttribute("aria-busy");
+    return good;
+  }
+
+  #take(made) {
+    this.questions = made.questions;
+    this.draft.take(made.toml);
+    show(this.doubts, (made.doubts ?? []).map((doubt) => this.#doubt(doubt)));
+    this.#draw();
+    this.report(null);
+    return true;
+  }
+
+  #refuse(error) {
+    this.report(error);
+    if (!this.questions.length) show(this.card, el("p", { class: "muted" }, `There is no question to show yet: ${words(error)}`));
+    this.element.classList.add("stale");
+    return false;
   }
 
   /** What to look at before people are asked; a column can be left out by one click. */
