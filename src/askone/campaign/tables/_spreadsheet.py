@@ -26,17 +26,7 @@ from askone.errors import AskoneError, InvalidArgument, InvalidFile
 
 # What bandit would warn of is what _refuse_definitions refuses, before anything else is read.
 # What openpyxl raises for a file that is not what it should be.
-_BROKEN = (
-    *UNREADABLE,
-    ParseError,
-    KeyError,
-    TypeError,
-    IndexError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-    Warning,
-)
+_BROKEN = (*UNREADABLE, ParseError, LookupError, TypeError, AttributeError, OverflowError, Warning)
 _MEMBERS, _BLOCK = 10_000, 1 << 20
 _TOTAL: Final = 1 << 30  # bytes of XML, of which a cell takes some forty
 _WHOLE: Final = 1 << 26  # bytes of a part that is read at once
