@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from askone.campaign.kinds.base import (
 )
 from askone.campaign.kinds.consistency import Said, by_numbers
 from askone.campaign.kinds.number_exam import Above, laplace, number_exam, rounded, usual_error
-from askone.campaign.settings.section import Words, about, section
+from askone.campaign.settings.section import Words, section, setting
 from askone.encoding.amounts import reading_of
 from askone.errors import InvalidArgument
 from askone.labels.number import Real
@@ -61,22 +61,19 @@ _BEYOND = 20.0  # ranges: nothing lies so far off
 class Numbers(Kind):
     """Labels are numbers in a plausible range (None: it is found by the first questions)."""
 
-    low: Annotated[
-        float | None, about("the range in which labels plausibly lie (none: the first questions find it)", 0.0)
-    ] = None
-    high: Annotated[float | None, about("", 100.0)] = None
-    unit: Annotated[Words, about("stands behind thresholds")] = ""
-    decimals: Annotated[
-        int | None, about("decimals of thresholds; negative: tens, hundreds, ...", 0, ge=-15, le=15)
-    ] = None
-    name: Annotated[Words, about("what the number is: the price")] = ""
-    quantile: Annotated[
-        float, about("what is predicted: 0.5 is the median; 0.9: nine in ten labels lie below", gt=0, lt=1)
-    ] = 0.5
-    goal: Annotated[
-        Literal["value", "revenue"],
-        about('"revenue": numbers are what an offer is worth to people, who are asked at the price that earns most'),
-    ] = "value"
+    low: float | None = setting(
+        None, "the range in which labels plausibly lie (none: the first questions find it)", 0.0
+    )
+    high: float | None = setting(None, "", 100.0)
+    unit: Words = setting("", "stands behind thresholds")
+    decimals: int | None = setting(None, "decimals of thresholds; negative: tens, hundreds, ...", 0, ge=-15, le=15)
+    name: Words = setting("", "what the number is: the price")
+    quantile: float = setting(
+        0.5, "what is predicted: 0.5 is the median; 0.9: nine in ten labels lie below", gt=0, lt=1
+    )
+    goal: Literal["value", "revenue"] = setting(
+        "value", '"revenue": numbers are what an offer is worth to people, who are asked at the price that earns most'
+    )
 
     kind: ClassVar[str] = "number"
     learners: ClassVar[tuple[str, ...]] = ("auto", "filters", "sgd", "rls")
