@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,17 +17,19 @@ from sklearn.utils.validation import validate_data
 from askone._common.types import Array, Key
 from askone._common.validate import as_choice, as_flag, as_rows
 from askone.encoding.encoder import Encoder
-from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, NotYet, WrongType, incompatible
+from askone.errors import AlreadyStarted, AskoneError, BudgetSpent, InvalidArgument, NotYet, WrongType, incompatible
 from askone.estimators import _saved_stream, inputs, model_file
 from askone.estimators.inputs import FrameInputs, Inputs, SparseInputs
 from askone.estimators.learner_choices.base import LearnerChoice, OwnLearner, Setup
-from askone.estimators.notebook.curve import FitWatch, bar, judge_of
-from askone.estimators.notebook.views import NotebookViews
+from askone.estimators.notebook import plots
+from askone.estimators.notebook.card import card, described
+from askone.estimators.notebook.curve import FitWatch, LearningCurve, bar, judge_of, own_account
+from askone.estimators.notebook.log_frame import log_frame
 from askone.estimators.row_order import warn_of_sorted
 from askone.features.layout import RowLayout
 from askone.labels.base import Space
 from askone.learners import registry
-from askone.learners.abilities import AsksAgain, KnowsPeople, is_patient
+from askone.learners.abilities import AsksAgain, KnowsPeople, is_patient, space_at
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.learners.person import Person
@@ -47,11 +49,14 @@ class InputScaleWarning(UserWarning):
     """A model was built without having seen any unlabelled rows."""
 
 
-class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """A learner with memory and scikit-learn's manners; subclasses say what labels are."""
 
     learner: str | LearnerChoice = "auto"
     _inputs: Inputs | None = None
+    _curve: LearningCurve | None = None
+    """Of a simulation, against its labels."""
+    _memory: Kept | None
     layout_: RowLayout | None
     _learners: ClassVar[dict[str, type[LearnerChoice]]] = {}  # by name; none: it makes its one learner itself
 
@@ -70,6 +75,10 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
     @abstractmethod
     def _space(self) -> Space:
         """Return the labels that were declared."""
+
+    def _declared(self) -> bool:
+        """Return whether it was said what labels are, their range included."""
+        return True
 
     @abstractmethod
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
@@ -458,6 +467,60 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
 
     def _layout(self) -> RowLayout | None:
         return self.__dict__.get("layout_")
+
+    # -- in a notebook ----------------------------------------------------------------------------
+
+    def learning_curve(self) -> LearningCurve:
+        """Return how the error fell: against y in ``fit``, else as the model itself expects it at rows asked about.
+
+        Only a learner that says how sure it is has the latter.
+        """
+        stream = self._started()
+        if self._curve is not None:
+            return self._curve
+        rows = [] if self._memory is None else list(self._memory.rows.values())
+        found = own_account(stream, np.array(rows)) if rows else None
+        if found is None:
+            raise NotYet("this model has no learning curve: fit it to labels, or ask and tell with a default learner")
+        return found
+
+    def plot_curve(self, ax: Any = None) -> Any:
+        """Draw ``learning_curve``, on axes of matplotlib or on new ones; returns the axes."""
+        return plots.plot_curve(self.learning_curve(), ax)
+
+    def plot_questions(self, ax: Any = None) -> Any:
+        """Draw what was asked and answered (see ``keep_log``), on axes of matplotlib or on new ones; returns them."""
+        return plots.plot_questions(self.log_, self.rows_, ax)
+
+    def log_frame(self) -> Any:
+        """Return the log as a data frame of pandas, a line for each question."""
+        return log_frame(self.log_)
+
+    def _repr_html_(self) -> str:
+        curve = None
+        with suppress(NotYet):
+            curve = self.learning_curve()
+        return card(type(self).__name__, [*self._facts(), *([] if curve is None else [("error", str(curve))])], curve)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        """Yield what a card says."""
+        stream = self._stream()
+        if stream is None:
+            try:
+                yield "learns", described(self._space() if self._declared() else None)
+            except AskoneError as error:
+                yield "learns", f"nothing yet: {error}"
+            yield "answers", "none yet: start(X), ask and tell; or fit(X, y) to simulate"
+            return
+        yield "learns", described(space_at(stream.learner, stream.state))
+        yield "by", repr(self._choice())
+        waiting = f", {len(stream.open):,} open" if stream.open else ""
+        yield "answers", f"{stream.answered:,} of {stream.asked:,} questions{waiting}"
+        if stream.budget is not None:
+            yield "budget", f"{stream.budget.left:,} of {stream.budget.questions:,} questions left"
 
     # -- scikit-learn -----------------------------------------------------------------------------
 
