@@ -58,6 +58,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     """Of a simulation, against its labels."""
     _memory: Kept | None
     layout_: RowLayout | None
+    _flags: ClassVar[tuple[str, ...]] = ()  # attributes that a saved model keeps, too, without their last _
     _learners: ClassVar[dict[str, type[LearnerChoice]]] = {}  # by name; none: it makes its one learner itself
 
     def __init__(
@@ -328,7 +329,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             "feature_names": [str(name) for name in self.__dict__.get("feature_names_in_", [])],
             **_saved_stream.to_record(stream),
             "log": None if self._memory is None else self._memory.to_json(),
-            **self._extras(),
+            **{name: getattr(self, f"{name}_") for name in self._flags},
         }
         encoder = None if self.encoder is None else self.encoder.to_json()
         state = stream.learner.to_arrays(stream.state)
@@ -336,10 +337,6 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         if self._memory is not None:
             arrays |= {f"fit-{name}": np.frombuffer(fit, np.uint8) for name, fit in self._memory.fits.items()}
         model_file.save(path, document, arrays, encoder)
-
-    def _extras(self) -> dict[str, Any]:
-        """Return what else a saved model keeps, as JSON values."""
-        return {}
 
     def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
         learner: Learner[Any] = model_file.decode(document["learner"], arrays, given)
@@ -354,6 +351,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         self.stream_ = _saved_stream.from_record(document, learner, learner.from_arrays(state), again, self._notes())
         self.budget = self.stream_.budget
         self.n_features_in_ = document["columns"]
+        for name in self._flags:
+            setattr(self, f"{name}_", bool(document[name]))
         self.layout_ = model_file.decode(document.get("layout"), arrays, None)
         if document["feature_names"]:
             self.feature_names_in_ = np.array(document["feature_names"], dtype=object)
