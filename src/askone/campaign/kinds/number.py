@@ -93,16 +93,13 @@ class Numbers(Kind):
     def __post_init__(self) -> None:
         if (self.low is None) != (self.high is None):
             raise InvalidArgument(f"labels.{'low' if self.low is None else 'high'}", "given, as the other end is", None)
-
-        if self.goal == "revenue" and (self.low is None or self.low < 0.0):
+        if self.goal != "revenue":
+            return
+        if self.low is None or self.low < 0.0:
             raise InvalidArgument("labels.low", 'given, and at least 0 with labels.goal "revenue"', self.low)
-        if self.goal == "revenue" and self.quantile != 0.5:
+        if self.quantile != 0.5:
             raise InvalidArgument("labels.quantile", '0.5 with labels.goal "revenue"', self.quantile)
-        if (
-            self.goal == "revenue"
-            and self.decimals is not None
-            and round(float(self.high or 0.0), self.decimals) <= 0.0
-        ):
+        if self.decimals is not None and round(float(self.high or 0.0), self.decimals) <= 0.0:
             raise InvalidArgument("labels.decimals", "such that the range holds a price above 0", self.decimals)
 
     @property
@@ -221,15 +218,10 @@ class Numbers(Kind):
     def plausible(self, question: Question, learner: Learner[Any], state: Any) -> Question:
         """Return a threshold within the range: a person who is asked about another loses trust."""
         space = _known_range(learner, state)
-        if (
-            space is None
-            or not isinstance(question, HalfSpace)
-            or len(question.direction) > 1
-            or self.goal == "revenue"
-        ):
+        if space is None or self.goal == "revenue" or not isinstance(question, HalfSpace):
             return question
         # A learner with a likelihood takes any threshold; a slope must be asked for where it is.
-        if not able(learner, Forecasts) or question.quantities or question.purpose:
+        if not able(learner, Forecasts) or len(question.direction) > 1 or question.quantities or question.purpose:
             return question
         sign, low, high = question.direction[0], space.lows[0], space.highs[0]
         inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
