@@ -17,14 +17,12 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from page import arguments, grid, keep_page, machine, taken_with
+from page import Array, arguments, grid, keep_page, machine, taken_with
 from sklearn.datasets import load_digits
 
 from askone import OneBitClassifier, datasets
 from askone.errors import DownloadFailed
 
-Array = NDArray[Any]
 PRESS, LOOK = 1.2, 0.3
 MINUTES = (5, 10, 20, 30)
 LOOKED = 150

@@ -3,8 +3,9 @@
 People answer at a real `askone serve` on this machine; the server is killed with SIGKILL at random moments and started
 again, on SQLite and, where it is installed, on PostgreSQL with two servers; then PostgreSQL itself is stopped and
 started.  It ends with an error as soon as an answer that was granted is missing, counted twice or asked beyond the
-overlap, if the hash chain breaks, or if the model differs from a replay of the log.  `--quick` kills twice, on SQLite
-unless `--only` says otherwise.  Nothing is written but what is printed.
+overlap, if the hash chain breaks, or if the model differs from a replay of the log.  `--kills` are of each kind,
+`--stops` of the database; with `--cold` every server is started from nothing, as by a user.  `--quick` kills twice or
+stops once, on SQLite unless `--only` says otherwise.  Nothing is written but what is printed.
 """
 
 from __future__ import annotations
@@ -19,16 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import killing
+from page import arguments
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Kill servers while people answer.")
-    parser.add_argument("--kills", type=int, default=50, help="of each kind (default: 50)")
-    parser.add_argument("--stops", type=int, default=5, help="of the database (default: 5)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", choices=["sqlite", "postgresql", "database"], default=None)
-    parser.add_argument("--cold", action="store_true", help="start every server from nothing, as a user does")
-    parser.add_argument("--quick", action="store_true", help="two kills or one stop, on SQLite unless --only is given")
+    parser = arguments(__doc__, kills=50, stops=5, seed=0, cold=False, quick=False)
+    parser.add_argument("--only", choices=["sqlite", "postgresql", "database"])
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.kills, chosen.stops, chosen.only = 2, 1, chosen.only or "sqlite"

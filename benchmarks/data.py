@@ -17,22 +17,21 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import lightgbm
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from page import DATA, arguments, grid, keep_page, machine, taken_with
+from page import DATA, Array, arguments, grid, keep_page, machine, taken_with
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from askone import Filters, OneBitClassifier, OneBitRegressor, SetLikelihood
-
-Array = NDArray[Any]
 
 
 def made_numbers(seed: int, n: int) -> tuple[pd.DataFrame, Array]:
@@ -90,8 +89,20 @@ def timed(model: Any, X: Any, y: Array) -> tuple[Any, float]:
     return model.fit(X, y), 1000 * (time.process_time() - began) / len(y)
 
 
-Task = tuple[str, int, Any, Array, Any, Array, tuple[float, float] | None, Callable[[], list[Array]]]
-"""Name, bits, training rows and labels, test rows and labels, the declared range, predictions with all labels."""
+@dataclass(frozen=True)
+class Task:
+    """Rows of which the first ``bits`` are asked about, and predictions of the ``tested`` ones with all labels.
+
+    ``ends`` is the range that is declared, of numbers.
+    """
+
+    name: str
+    bits: int
+    X: Any
+    y: Array
+    tested: slice
+    ends: tuple[float, float] | None
+    labelled: Callable[[], list[Array]]
 
 
 def tasks(seed: int, quick: bool) -> Iterator[Task]:
@@ -99,59 +110,27 @@ def tasks(seed: int, quick: bool) -> Iterator[Task]:
     for bits in (300,) if quick else (1000, 3000, 10_000):
         X, y = made_numbers(seed, bits + 2000)
         low, high = np.quantile(y, [0.01, 0.99])
-        ends = (float(low - 1), float(high + 1))
-        rest = X[bits:], y[bits:]
-        yield (
-            "homes (made)",
-            bits,
-            X[:bits],
-            y[:bits],
-            *rest,
-            ends,
-            lambda a=X, b=y, n=bits: trees(a[:n], b[:n], a[n:], False),
-        )
+        yield _made("homes (made)", bits, X, y, (float(low - 1), float(high + 1)))
     for bits in (300,) if quick else (600, 1700, 5000):
-        X, y = made_classes(seed, bits + 2000)
-        rest = X[bits:], y[bits:]
-        yield (
-            "seven classes (made)",
-            bits,
-            X[:bits],
-            y[:bits],
-            *rest,
-            None,
-            lambda a=X, b=y, n=bits: trees(a[:n], b[:n], a[n:], True),
-        )
+        yield _made("seven classes (made)", bits, *made_classes(seed, bits + 2000), None)
     if quick or not DATA.exists():
         return
     tweets = pd.read_parquet(DATA / "tweets.parquet")
     order = np.random.default_rng(seed).permutation(len(tweets))
     text, rating = tweets[["text"]].iloc[order].reset_index(drop=True), tweets["rating"].to_numpy()[order]
     for bits in (1000, 3360):
-        rest = text[3360:], rating[3360:]
-        yield (
-            "tweets",
-            bits,
-            text[:bits],
-            rating[:bits],
-            *rest,
-            (-4.0, 4.0),
-            lambda a=text, b=rating, n=bits: ridge(a, b, n),
-        )
+        yield Task("tweets", bits, text, rating, slice(3360, None), (-4.0, 4.0), partial(ridge, text, rating, bits))
     photos = pd.read_parquet(DATA / "labelme.parquet")
     vectors, label = np.array(photos["features"].tolist()), photos["label"].to_numpy()
-    train = np.flatnonzero(photos["split"] == "train")
-    train, test = np.random.default_rng(seed).permutation(train), np.flatnonzero(photos["split"] == "test")
-    rest = vectors[test], label[test]
-    yield (
-        "labelme, 512 columns",
-        len(train),
-        vectors[train],
-        label[train],
-        *rest,
-        None,
-        lambda: logistic(vectors[train], label[train], vectors[test]),
-    )
+    train, test = (np.flatnonzero(photos["split"] == part) for part in ("train", "test"))
+    order = np.concatenate([np.random.default_rng(seed).permutation(train), test])
+    X, y, cut = vectors[order], label[order], len(train)
+    yield Task("labelme, 512 columns", cut, X, y, slice(cut, None), None, partial(logistic, X[:cut], y[:cut], X[cut:]))
+
+
+def _made(name: str, bits: int, X: pd.DataFrame, y: Array, ends: tuple[float, float] | None) -> Task:
+    labelled = partial(trees, X[:bits], y[:bits], X[bits:], ends is None)
+    return Task(name, bits, X, y, slice(bits, None), ends, labelled)
 
 
 def ridge(text: pd.DataFrame, rating: Array, n: int) -> list[Array]:
@@ -183,20 +162,21 @@ def measured(seeds: int, quick: bool, jobs: int) -> dict[str, dict[str, list[flo
 
 def of_seed(seed: int, quick: bool) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
-    for name, bits, X, y, X_test, y_test, ends, labelled in tasks(seed, quick):
+    for task in tasks(seed, quick):
+        X, y, tested, truth = task.X[: task.bits], task.y[: task.bits], task.X[task.tested], task.y[task.tested]
 
-        def error(said: Array, truth: Array = y_test, numbers: bool = ends is not None) -> float:
+        def error(said: Array, truth: Array = truth, numbers: bool = task.ends is not None) -> float:
             return float(np.abs(said - truth).mean() if numbers else (said != truth).mean())
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of scikit-learn's solvers
-            alone, _ = timed(estimator(ends, seed, True), X, y)
-            model, cost = timed(estimator(ends, seed, False), X, y)
-            values = {"alone": error(alone.predict(X_test)), "default": error(model.predict(X_test)),
-                      "labels": min(map(error, labelled())), "ms": cost}  # fmt: skip
-        found[f"{name} | {bits}"] = values
+            alone, _ = timed(estimator(task.ends, seed, True), X, y)
+            model, cost = timed(estimator(task.ends, seed, False), X, y)
+            values = {"alone": error(alone.predict(tested)), "default": error(model.predict(tested)),
+                      "labels": min(map(error, task.labelled())), "ms": cost}  # fmt: skip
+        found[f"{task.name} | {task.bits}"] = values
         said = ", ".join(f"{key} {value:.3f}" for key, value in values.items())
-        print(f"seed {seed}: {name}, {bits} bits: {said}", flush=True)
+        print(f"seed {seed}: {task.name}, {task.bits} bits: {said}", flush=True)
     return found
 
 

@@ -7,7 +7,8 @@ A real `askone serve` on this machine may open 1,024 files.  For each kind of ba
 fifteen seconds.  When all have come, 20 people come, too, and answer at times fixed beforehand: the latency of an
 answer is from when it was due until the next question has come.  Bad connections are a process of their own.  It ends
 with an error if the p95 of the people is 200 ms or more, if somebody got no answer, or if the log is not what was
-acknowledged.  Writes docs/drill.md.
+acknowledged.  Writes docs/drill.md.  All people together give ``--rate`` answers a second, for ``--seconds`` with each
+kind; ``--quick`` is a look whether it works, and writes nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from drill_crowd import AGAIN, KINDS, allow_files
-from page import HERE, grid, machine
+from page import HERE, arguments, grid, machine
 from server_load import Person, Place, Record, load
 from server_places import checked, faults, make, memory, prices, serving
 
@@ -83,8 +84,8 @@ def answered(people: Sequence[tuple[str, str]], place: Place, decide: Any, serve
 # -- the drill -------------------------------------------------------------------------------------------
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    chosen = _parser().parse_args(arguments)
+def main(given: Sequence[str] | None = None) -> int:
+    chosen = _parser().parse_args(given)
     allow_files()
     if chosen.quick:
         chosen.bad, chosen.people, chosen.seconds, chosen.rate, chosen.rows = 40, 4, 1.0, 8.0, 500
@@ -138,14 +139,8 @@ def _wrong(kind: str, record: Record, chosen: argparse.Namespace) -> list[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a look whether it works; writes nothing")
+    parser = arguments(__doc__, quick=False, bad=2000, people=20, seconds=30.0, rate=40.0, rows=20_000)
     parser.add_argument("--only", choices=list(KINDS), help="one kind; writes nothing")
-    parser.add_argument("--bad", type=int, default=2000, help="connections of each kind")
-    parser.add_argument("--people", type=int, default=20)
-    parser.add_argument("--seconds", type=float, default=30.0, help="of answering, for each kind")
-    parser.add_argument("--rate", type=float, default=40.0, help="answers a second of all people together")
-    parser.add_argument("--rows", type=int, default=20_000)
     return parser
 
 

@@ -6,6 +6,7 @@
     python benchmarks/efficiency.py --only sine,weather   some tasks; the others' figures stay
     python benchmarks/efficiency.py --quick         short streams, two seeds, made-up data unless --only names
                                                     others: prints and writes nothing
+    python benchmarks/efficiency.py --speed         only the microseconds per answer
 
 Finished jobs are kept in benchmarks/results/efficiency/ until their sources change, so a run that was
 stopped goes on where it was.  Real data: a directory named by ASKONE_DATA.
@@ -13,7 +14,6 @@ stopped goes on where it was.  Real data: a directory named by ASKONE_DATA.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -31,7 +31,7 @@ from efficiency_page import page, row_of, table
 from efficiency_plots import draw_digits, draw_tasks
 from efficiency_speed import speeds
 from efficiency_tasks import TASKS, Task
-from page import HERE, machine
+from page import HERE, arguments, machine
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -110,19 +110,12 @@ def earlier(out: Path | None) -> dict[str, Any]:
     return dict(json.loads(path.read_text())) if path.exists() else {"tasks": {}, "speed": None}
 
 
-def arguments(given: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="short streams and two seeds; print only")
-    parser.add_argument("--only", default="", metavar="NAMES", help="tasks, separated by commas: sine,weather")
-    parser.add_argument("--speed", action="store_true", help="only the microseconds per answer")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes")
-    parser.add_argument("--out", type=Path, help="write everything below this folder (also with --quick)")
-    return parser.parse_args(given)
-
-
 def main(given: Sequence[str] | None = None) -> int:
     """Measure, print and write; 130 if stopped."""
-    options, console = arguments(given), Console()
+    parser, console = arguments(__doc__, quick=False, speed=False, jobs=os.cpu_count() or 1), Console()
+    parser.add_argument("--only", default="", metavar="NAMES", help="tasks, separated by commas: sine,weather")
+    parser.add_argument("--out", type=Path, help="write everything below this folder (also with --quick)")
+    options = parser.parse_args(given)
     results = earlier(options.out) if not options.quick or options.out else {"tasks": {}, "speed": None}
     try:
         if not options.speed:

@@ -27,9 +27,9 @@ from efficiency_tasks import (
     problem_of,
     ranking_of,
 )
-from numpy.typing import NDArray
 
 from askone import Classes, Oracle, Real, simulate
+from askone._common.types import Array
 from askone.errors import Diverged
 from askone.features.maps import FeatureMap
 from askone.labels.losses import Squared
@@ -42,7 +42,6 @@ from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import InverseSqrt, Polynomial
 
-Array = NDArray[Any]
 Curves = dict[str, dict[str, list[float | None]]]
 """By curve and setting: an error at every point; None where the steps ran away."""
 

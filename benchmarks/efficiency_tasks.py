@@ -14,19 +14,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from askone import Ranking, datasets
 from askone._common import random_table
+from askone._common.types import Array
 from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.paper._split_trial import two_thirds
 from askone.paper._stream_trial import stream_of
 from askone.paper._synthetic import class_draws, class_grid, class_probabilities, class_rows, sine, uniform_rows
 from askone.paper.figures.plain_sgd import shifted_sines
-
-Array = NDArray[Any]
 
 NUMBERS, CLASSES, ORDERS = "numbers", "classes", "orders"
 DEFAULT, ALGORITHM, PASSIVE, FULL = "default", "algorithm 1", "passive", "full labels"

@@ -6,7 +6,8 @@ A link is read out to a full hall, or sent to a panel: everybody takes up the sa
 this machine, on a new connection, looks at what they are invited to, joins, reads the brief and asks for a question,
 as the pages do.  Once all come from one address, as from a hall, once from 250.  A wait is from the first request of
 somebody until they have a question.  It ends with an error if somebody has none, or if anybody waited for more
-than five seconds.  Writes its part of docs/benchmarks.md.
+than five seconds.  Writes its part of docs/benchmarks.md; ``--quick`` is thirty people, for a look whether it works,
+and writes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import Any
 
 import numpy as np
 from drill_crowd import allow_files
-from page import grid, keep, machine, taken_with
+from page import arguments, grid, keep, machine, taken_with
 from server_places import make, memory, prices, serving
 
 from askone.server.security.tokens import digest
@@ -104,14 +105,8 @@ async def _crowd(port: int, campaign: str, secret: str, addresses: int, chosen: 
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--quick", action="store_true", help="thirty people, for a look whether it works; writes nothing"
-    )
-    parser.add_argument("--people", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=10.0, help="in which they come, each at a moment by lot")
-    chosen = parser.parse_args(arguments)
+def main(given: Sequence[str] | None = None) -> int:
+    chosen = arguments(__doc__, quick=False, people=1000, seconds=10.0).parse_args(given)
     allow_files()
     if chosen.quick:
         chosen.people, chosen.seconds = 30, 1.0

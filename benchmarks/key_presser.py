@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from page import grid
+from page import Array, grid
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
@@ -26,7 +25,6 @@ from askone.campaign.tables.open import open_table
 from askone.people import SimulatedCrowd
 from askone.store.open import open_store
 
-Array = NDArray[Any]
 Task = tuple[Array, Array, Array, Array]
 """Rows to ask about and their labels, rows to test by and theirs."""
 CROWD = {"ann": "careful", "bob": "careful", "cid": "careful", "dee": "careful", "eve": "spammer"}

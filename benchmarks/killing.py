@@ -14,7 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,6 +32,7 @@ from askone.store.verification import verify
 
 NAME, OVERLAP = "sizes", 2
 AWAY = (OSError, http.client.HTTPException)
+JSON = {"Content-Type": "application/json"}
 _READY = 240.0
 
 
@@ -155,28 +156,47 @@ class Server:
             self.kill()
 
 
-def exchange(port: int, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any, Any]:
-    """One request on a connection of its own: status, headers, JSON."""
-    link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    try:
-        headers = {"Content-Type": "application/json"} if body is not None else {}
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
-        link.request(method, path, None if body is None else json.dumps(body), headers)
+def request(
+    port: int, method: str, path: str, body: bytes | None = None, token: str = "", **headers: str
+) -> tuple[int, Any, bytes]:
+    """One request on a connection of its own: status, headers, body."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as link:
+        link.request(method, path, body, headers | ({"Authorization": f"Bearer {token}"} if token else {}))
         response = link.getresponse()
-        text = response.read()
-        return response.status, response.headers, json.loads(text)
-    finally:
-        link.close()
+        return response.status, response.headers, response.read()
 
 
-class Person(threading.Thread):
+def exchange(port: int, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any, Any]:
+    """The same with JSON."""
+    sent = None if body is None else json.dumps(body).encode()
+    status, headers, text = request(port, method, path, sent, token, **({} if body is None else JSON))
+    return status, headers, json.loads(text)
+
+
+class Worker(threading.Thread):
+    """Does one thing after the other until it is ``over``; what goes wrong is told by whoever waits for it."""
+
+    def __init__(self, name: str, token: str, seed: int) -> None:
+        super().__init__(name=name, daemon=True)
+        self.token, self.random, self.over = token, random.Random(f"{name}-{seed}"), threading.Event()
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.work()
+        except BaseException as error:  # noqa: BLE001  # see above
+            self.failure = error
+
+    def work(self) -> None:
+        raise NotImplementedError
+
+
+class Person(Worker):
     """Answers, skips and takes back, each under an id that stays the same until the server said yes or no to it."""
 
     def __init__(self, who: str, token: str, ports: Sequence[int], seed: int) -> None:
-        super().__init__(name=who, daemon=True)
-        self.who, self.token, self.ports = who, token, list(ports)
-        self.random = random.Random(f"{who}-{seed}")
+        super().__init__(who, token, seed)
+        self.who, self.ports = who, list(ports)
         self.granted: dict[str, tuple[str, Any]] = {}
         self.refused: set[str] = set()
         self.statuses: Counter[int] = Counter()
@@ -186,16 +206,11 @@ class Person(threading.Thread):
         self.waits: list[tuple[float, float]] = []
         """When something was first sent, and when it was granted or refused."""
         self.unsaid: list[str] = []
-        self.over = threading.Event()
-        self.failure: BaseException | None = None
 
-    def run(self) -> None:
-        try:
-            serving: Any = None
-            while not self.over.is_set():
-                serving = self.turn(serving)
-        except BaseException as error:  # noqa: BLE001  # told by whoever waits for the thread
-            self.failure = error
+    def work(self) -> None:
+        serving: Any = None
+        while not self.over.is_set():
+            serving = self.turn(serving)
 
     def turn(self, serving: Any) -> Any:
         question = serving and serving["question"]
@@ -270,12 +285,11 @@ class Crowd:
         # Short leases: questions that somebody held when a server died come round again.
         ask = AskSettings(overlap=OVERLAP, exam_share=0.1, lease_seconds=3.0)
         settings = Settings("Sizes", Numbers(0, 100, name="size"), rows=RowSettings(key="id"), ask=ask)
-        store = open_store(url)
-        create_campaign(store, NAME, settings, open_table(path), "boss", time.time())
-        self.tokens["boss"] = enrolled(store.accounts, NAME, "boss", "manager", ("read", "answer", "manage"))
-        for who in (f"p{i}" for i in range(people)):
-            self.tokens[who] = enrolled(store.accounts, NAME, who)
-        store.close()
+        with closing(open_store(url)) as store:
+            create_campaign(store, NAME, settings, open_table(path), "boss", time.time())
+            self.tokens["boss"] = enrolled(store.accounts, NAME, "boss", "manager", ("read", "answer", "manage"))
+            for who in (f"p{i}" for i in range(people)):
+                self.tokens[who] = enrolled(store.accounts, NAME, who)
         self.people: list[Person] = []
 
     def come(self, ports: Sequence[int]) -> None:
@@ -321,9 +335,7 @@ def check(crowd: Crowd, port: int) -> dict[str, int]:
     while exchange(port, "GET", f"/api/v1/campaigns/{NAME}", token=crowd.tokens["boss"])[2].get("pending", 1):
         assert time.monotonic() < end, "there is always something left to learn"
         time.sleep(0.1)
-    with ExitStack() as stack:
-        store = open_store(crowd.url)
-        stack.callback(store.close)
+    with closing(open_store(crowd.url)) as store:
         live, replayed = _predicted(crowd, port), Campaign.open(store, NAME, fresh=True)
         patience = time.monotonic() + 240
         # JSON has the shortest text that reads back as the same float: equal text, equal bits.

@@ -5,12 +5,12 @@
 Each log is written in blocks, with questions that its learner asks at the state of the moment, exams among them, and
 fits as they come due.  Then processes of their own open it with what is kept beside the log, and fold it from its
 beginning; twenty people answer, one request at a time, each in a durable transaction of its own.  Times are those of a
-processor, since other processes run beside.  Writes results/large.json and its part of docs/benchmarks.md.
+processor, since other processes run beside.  Writes results/large.json and its part of docs/benchmarks.md; ``--quick``
+takes seconds, for a look whether it works, and writes nothing.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 from large_look import NAME, PEOPLE
-from page import HERE, grid, keep, machine, taken_with
+from page import HERE, arguments, grid, keep, machine, taken_with
+from server_places import prices
 
 from askone._common import random_table
 from askone._common.types import Array
@@ -32,15 +33,14 @@ from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import TakeFit
 from askone.campaign.engine.fit_attempts import attempted
 from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
-from askone.campaign.settings.settings import AskSettings, Numbers, RowSettings, Settings
 from askone.campaign.tables.open import open_table
 from askone.session.checkpoints import Fit
 from askone.session.log import Answered, Asked
 from askone.store.entries import Entry
 from askone.store.open import open_store
 
-COLUMNS, BLOCK, SPARE = 6, 397, 5_000
-_EXAMS = 10  # one question in so many measures
+BLOCK, SPARE = 397, 5_000
+_EXAMS = 10  # one question in so many measures: as in ``prices``
 _FOLDED = 400_000  # answers; with more, folding all of them anew takes minutes
 
 
@@ -50,16 +50,10 @@ _FOLDED = 400_000  # answers; with more, folding all of them anew takes minutes
 def made(path: Path, answers: int) -> float:
     """Make a campaign with so many answers; return the seconds of a processor that it took."""
     begin = time.process_time()
-    file = path.with_suffix(".csv")
-    X = np.random.default_rng(0).normal(size=(answers + SPARE, COLUMNS)).round(4)
-    with file.open("w") as out:
-        out.write("row," + ",".join(f"x{i}" for i in range(COLUMNS)) + "\n")
-        out.writelines(f"r{n},{','.join(map(str, row.tolist()))}\n" for n, row in enumerate(X))
-    labels, ask = Numbers(0.0, 1000.0, "EUR", 0, "the price"), AskSettings(exam_share=1 / _EXAMS)
-    settings = Settings("Prices", labels, RowSettings(key="row", show=("row",)), ask=ask)
+    task = prices(path.parent, answers + SPARE)
     with closing(open_store(str(path))) as store:
-        create_campaign(store, NAME, settings, open_table(str(file)), "", 0.0)
-        file.unlink()
+        create_campaign(store, NAME, task.settings, open_table(str(task.file)), "", 0.0)
+        task.file.unlink()
         campaign, chance = Campaign.open(store, NAME), np.random.default_rng(2)
         for first in range(0, answers, BLOCK):
             rows = store.rows(NAME, range(first, min(first + BLOCK, answers)))
@@ -98,12 +92,11 @@ def _entries(campaign: Campaign, rows: Sequence[tuple[int, str, Array]], chance:
 # -- all of it ------------------------------------------------------------------------------------------
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="seconds, for a look whether it works; writes nothing")
+def main(given: Sequence[str] | None = None) -> int:
+    parser = arguments(__doc__, quick=False)
     parser.add_argument("--answers", default="1000,200000,1000000", help="how many, in campaigns of their own")
     parser.add_argument("--store", type=Path, help="a folder whose stores are used, and made where they are not there")
-    chosen = parser.parse_args(arguments)
+    chosen = parser.parse_args(given)
     sizes = [300] if chosen.quick else [int(one) for one in chosen.answers.split(",")]
     with tempfile.TemporaryDirectory(prefix="askone-large-") as folder:
         found = [_measured(chosen.store or Path(folder), size) for size in sizes]

@@ -17,6 +17,7 @@ import numba
 import numpy as np
 
 import askone
+from askone._common.types import Array as Array
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("ASKONE_DATA", HERE.parent.parent / "shared" / "data"))
@@ -62,13 +63,12 @@ def taken_with(of: dict[str, Any], note: str = "") -> str:
 numba {of["numba"]}, askone {of["askone"]}"""
 
 
-def arguments(about: str | None, **named: int | None) -> argparse.ArgumentParser:
-    """Arguments that are flags (False) or whole numbers, with what they are if they are not given."""
+def arguments(about: str | None, **named: float | None) -> argparse.ArgumentParser:
+    """Arguments that are flags (False) or numbers, whole ones unless a float stands for those that are not given."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, usual in named.items():
-        parser.add_argument(
-            f"--{name}", **({"action": "store_true"} if usual is False else {"type": int, "default": usual})
-        )
+        kind = {"type": float if isinstance(usual, float) else int, "default": usual}
+        parser.add_argument(f"--{name}", **({"action": "store_true"} if usual is False else kind))
     return parser
 
 

@@ -25,8 +25,7 @@ import numpy as np
 import pandas as pd
 import real_crowds
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from page import DATA, arguments, grid, keep_page, machine, taken_with
+from page import DATA, Array, arguments, grid, keep_page, machine, taken_with
 from rich.progress import track
 from sklearn.datasets import load_digits
 
@@ -34,7 +33,6 @@ from askone import OneBitClassifier, OneBitRegressor
 from askone.learners.abilities import refitted
 from askone.questions.base import ErrorRates
 
-Array = NDArray[Any]
 CROWD = [(0.02, 0.02)] * 4 + [(0.15, 0.15)] * 2 + [(0.35, 0.0), (0.5, 0.5)]
 CAREFUL = [(0.01, 0.01)] * 8
 LOOKS = (300, 1000, 3000)

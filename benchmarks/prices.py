@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from page import arguments, grid, keep_page, machine, taken_with
+from page import Array, arguments, grid, keep_page, machine, taken_with
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
@@ -23,7 +22,7 @@ from askone import Filters, OneBitRegressor
 
 HIGHEST = 100.0
 CUSTOMERS = (100, 300, 1000, 3000)
-Values = tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]], NDArray[Any]]
+Values = tuple[Array, Callable[[Array], Array], Array]
 """Columns of customers, P(value > c) at each of them for a price c, and what the offer is worth to each."""
 
 
@@ -60,7 +59,7 @@ SHOPS = {one.__name__: one for one in (strangers, commuters, regions, guests)}
 PRICES = np.arange(1.0, HIGHEST + 1)
 
 
-def askone_offers(X: NDArray[Any], bought: Callable[[int, float], bool], seed: int) -> None:
+def askone_offers(X: Array, bought: Callable[[int, float], bool], seed: int) -> None:
     """Offer by the library's default learner with the goal "revenue"."""
     shop = OneBitRegressor(0, HIGHEST, learner=Filters(goal="revenue"), decimals=0, random_state=seed).start(X)
     for n, row in enumerate(X):
@@ -71,7 +70,7 @@ def askone_offers(X: NDArray[Any], bought: Callable[[int, float], bool], seed: i
 def thompson(count: int) -> Callable[..., None]:
     """Return Thompson's rule over so many prices, each with a beta law of its own; nobody looks at columns."""
 
-    def offer(X: NDArray[Any], bought: Callable[[int, float], bool], seed: int) -> None:
+    def offer(X: Array, bought: Callable[[int, float], bool], seed: int) -> None:
         random, prices = np.random.default_rng(seed), HIGHEST * (np.arange(count) + 0.5) / count
         yes, no = np.ones(count), np.ones(count)
         for n in range(len(X)):
@@ -88,7 +87,7 @@ def explore(share: float, seen: bool) -> Callable[..., None]:
     ``seen``: for each customer, by a logistic regression on columns and price, fitted once.
     """
 
-    def offer(X: NDArray[Any], bought: Callable[[int, float], bool], seed: int) -> None:
+    def offer(X: Array, bought: Callable[[int, float], bool], seed: int) -> None:
         random, first = np.random.default_rng(seed), max(20, int(share * len(X)))
         tried = random.permutation(np.linspace(0, HIGHEST, first + 1)[1:])
         taken = np.array([bought(n, float(c)) for n, c in enumerate(tried)])

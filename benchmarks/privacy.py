@@ -13,37 +13,20 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
-from page import arguments, grid, keep_page, machine, taken_with
+from page import Array, arguments, grid, keep_page, machine, taken_with
+from people import sine, six_inputs
 from rich.progress import track
 
 from askone import OneBitClassifier, OneBitRegressor, Oracle
 from askone.privacy import answers_needed, flip_probability
 
-Array = NDArray[Any]
 EPSILONS = (None, 3.0, 1.0)
 CENTRES = np.array([[0.0, 0.0], [1.5, 0.0], [0.0, 1.5], [1.5, 1.5]])
-_TEST = 4000
-
-
-def sine(rng: np.random.Generator, n: int) -> tuple[Array, Array, float]:
-    X = rng.uniform(-1, 1, (n, 1))
-    return X, np.sin(4 * X[:, 0]), 0.3
-
-
-def six_inputs(rng: np.random.Generator, n: int) -> tuple[Array, Array, float]:
-    X = rng.uniform(-1, 1, (n, 6))
-    return X, X[:, 0] + 0.5 * np.sin(3 * X[:, 1]) + 0.5 * X[:, 2] * X[:, 3] - 0.3 * X[:, 4], 0.3
-
-
-NUMBERS: dict[str, Callable[[np.random.Generator, int], tuple[Array, Array, float]]] = {
-    "sine": sine,
-    "six inputs": six_inputs,
-}
+NUMBERS = {"sine": sine, "six inputs": six_inputs}
+_TEST, _NOISE = 4000, 0.3
 
 
 def clusters(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
@@ -62,9 +45,9 @@ def error(task: str, answers: int, epsilon: float | None, seed: int) -> float:
         X, y = clusters(rng, n)
         classifier = OneBitClassifier(range(4), flip=flip, random_state=seed, keep_log=False)
         return float(np.mean(classifier.fit(X, Oracle(y, flip=flip, seed=seed)).predict(test) != truth))
-    test, truth, _ = NUMBERS[task](rng, _TEST)
-    X, f, noise = NUMBERS[task](rng, n)
-    labels = f + noise * rng.normal(size=n)
+    test, truth = NUMBERS[task](rng, _TEST)
+    X, f = NUMBERS[task](rng, n)
+    labels = f + _NOISE * rng.normal(size=n)
     regressor = OneBitRegressor(-2.5, 2.5, flip=flip, random_state=seed, keep_log=False)
     return float(np.abs(regressor.fit(X, Oracle(labels, flip=flip, seed=seed)).predict(test) - truth).mean())
 

@@ -25,15 +25,13 @@ import evalica
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from page import DATA, arguments, grid, keep_page, machine, taken_with
+from page import DATA, Array, arguments, grid, keep_page, machine, taken_with
 from scipy.special import expit
 from scipy.stats import kendalltau
 
 from askone import OneBitRanker
 from askone.questions.comparison import Prefer
 
-Array = NDArray[Any]
 NOISE = 0.3
 ALPHAS = (0.01, 0.1, 0.3, 1.0, 3.0)
 DRAWS = (0.03, 0.1, 0.3, 1.0)

@@ -20,14 +20,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from page import DATA, HERE, arguments, keep_page, machine, taken_with
+from page import DATA, HERE, Array, arguments, keep_page, machine, taken_with
 from untuned import classes as untuned_classes
 from untuned import numbers as untuned_numbers
 
 import askone
 
-Array = NDArray[Any]
 LOOKS = (100, 200, 300, 500)
 _TEST = 2000  # held-out rows at most
 _FIRST = 100  # seeds before it were looked at while the rules were made

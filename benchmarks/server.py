@@ -7,8 +7,8 @@ It has been up for five seconds; after five more at 60 answers a second, 300 ans
 at times fixed beforehand: the latency of an answer is from when it was due until the next question has come.  Then all
 answer flat out for half a minute.  After each load the log is checked: no row is served twice, no answer is there
 twice, none that was acknowledged is lost, and a fresh fold of the log gives the model's state bit for bit.  Where other
-machines share the processors, what they took meanwhile is said.  Then a million rows.  Writes results/server.json and
-docs/benchmarks-server.md.
+machines share the processors, what they took meanwhile is said.  Then a million rows (``--million``).  Writes
+results/server.json and docs/benchmarks-server.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from page import HERE, grid, machine
+from page import HERE, arguments, grid, machine
 from server_load import Person, Place, Record, load
 from server_places import (
     Server,
@@ -50,8 +50,8 @@ PARTS = ("sqlite", "postgresql", "large", "start")
 TASKS = {"prices": prices, "classes": classes}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    chosen = _parser().parse_args(arguments)
+def main(given: Sequence[str] | None = None) -> int:
+    chosen = _parser().parse_args(given)
     if chosen.quick:
         chosen.rows, chosen.million, chosen.seconds, chosen.flat, chosen.rate, chosen.people = 2_000, 5_000, 1, 1, 40, 8
     parts, campaigns = _chosen(chosen.only, PARTS, chosen.quick), _chosen(chosen.campaigns, TASKS, chosen.quick)
@@ -74,16 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="seconds, for a look whether it works; writes nothing")
+    numbers = {"rows": 100_000, "million": 1_000_000, "seconds": 60.0, "flat": 30.0, "rate": 300.0, "people": 64}
+    parser = arguments(__doc__, quick=False, **numbers)
     parser.add_argument("--only", help=f"some of {', '.join(PARTS)} (default: all; --quick: the first)")
     parser.add_argument("--campaigns", help=f"some of {', '.join(TASKS)} (default: all; --quick: the first)")
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--million", type=int, default=1_000_000, help="rows of the large campaign")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of the load at a rate")
-    parser.add_argument("--flat", type=float, default=30.0, help="seconds flat out")
-    parser.add_argument("--rate", type=float, default=300.0, help="answers a second that are offered")
-    parser.add_argument("--people", type=int, default=64)
     parser.add_argument("--out", default=None, help="directory for server.json and the page, instead of their places")
     return parser
 
@@ -236,10 +230,10 @@ def _start(task: Task, folder: Path, times: int) -> list[dict[str, Any]]:
     empty, full = str(folder / "empty.db"), str(folder / "start.db")
     make(full, task, 1)
     found = []
-    for arguments in (("--version",), ("--help",), ("users", "list", "--store", full), ("status", "--store", full)):
-        taken = [command(*arguments) for _ in range(times)]
+    for words in (("--version",), ("--help",), ("users", "list", "--store", full), ("status", "--store", full)):
+        taken = [command(*words) for _ in range(times)]
         line = {name: min(one[name] for one in taken) for name in ("seconds", "cpu", "peak_mib")}
-        found.append({"what": f"`askone {' '.join(arguments).partition(' --store')[0]}`", **line})
+        found.append({"what": f"`askone {' '.join(words).partition(' --store')[0]}`", **line})
     for url, what in ((empty, "no campaign"), (full, "a campaign")):
         found.append({"what": f"`askone serve` until it is ready, with {what}", **_readied(url, folder, times)})
     for line in found:

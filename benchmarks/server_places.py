@@ -24,9 +24,9 @@ from typing import Any
 import killing
 import numpy as np
 from killing import bits, enrolled
-from numpy.typing import NDArray
 from server_load import Decide, Record
 
+from askone._common.types import Array
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, RowSettings, Settings
@@ -89,7 +89,7 @@ def classes(folder: Path, rows: int, columns: int = 8, count: int = 10) -> Task:
     )
 
 
-def _write(path: Path, X: NDArray[Any]) -> None:
+def _write(path: Path, X: Array) -> None:
     """A table whose first column names the rows: people are not told of a row but what they see."""
     line = ",".join(["r%d"] + ["%.4f"] * X.shape[1]) + "\n"
     with path.open("w") as out:

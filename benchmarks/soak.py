@@ -15,7 +15,6 @@ docs/soak.md.  `--quick` takes half a minute on SQLite, writes nothing, and leav
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import sys
 import tempfile
@@ -29,13 +28,12 @@ from typing import Any
 
 import killing
 import numpy as np
-from page import HERE, grid, machine, taken_with
+from page import arguments, grid, keep_page, machine, taken_with
 from soak_actors import FINE, Actor, Attacker, Excluder, Manager, SilentProxy, Uploader
 
 from askone.store.open import open_store
 from askone.store.verification import verify
 
-PAGE = HERE.parent / "docs" / "soak.md"
 LONGEST = 2.0
 """Seconds that nobody should wait for longer than."""
 _AFTER = 3.0  # seconds after the end of a fault: whoever waited tries again
@@ -156,13 +154,10 @@ class Soak:
         return any(begun < last and ended > first for first, last, _ in self.faults)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--quick", action="store_true", help="half a minute on SQLite, for a look whether it works")
-    parser.add_argument("--only", choices=["sqlite", "postgresql"], default=None)
-    parser.add_argument("--seed", type=int, default=0)
-    chosen = parser.parse_args(arguments)
+def main(given: Sequence[str] | None = None) -> int:
+    parser = arguments(__doc__, minutes=60.0, quick=False, seed=0)
+    parser.add_argument("--only", choices=["sqlite", "postgresql"])
+    chosen = parser.parse_args(given)
     if chosen.quick:
         chosen.minutes, chosen.only = 0.25, chosen.only or "sqlite"
     results = {}
@@ -225,12 +220,9 @@ def _table(results: dict[str, Any]) -> str:
 
 
 def _write(results: dict[str, Any], table: str, wrong: Sequence[str], minutes: float) -> None:
-    taken = machine()
-    kept = HERE / "results" / "soak.json"
-    kept.write_text(json.dumps({"machine": taken, "results": results}, indent=1) + "\n")
-    faults = "\n".join(f"- {fault}" for fault in wrong) or "Nothing was wrong."
-    PAGE.write_text(_PAGE.format(taken=taken_with(taken), table=table, faults=faults, minutes=f"{minutes:g}"))
-    print(f"written: {kept}, {PAGE}")
+    taken, faults = machine(), "\n".join(f"- {fault}" for fault in wrong) or "Nothing was wrong."
+    page = _PAGE.format(taken=taken_with(taken), table=table, faults=faults, minutes=f"{minutes:g}")
+    keep_page("soak", {"machine": taken, "results": results}, page)
 
 
 _PAGE = """# Soak

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import csv
-import http.client
 import io
 import json
-import random
 import socket
 import threading
 import time
@@ -15,52 +13,34 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from killing import AWAY, NAME
+from killing import AWAY, JSON, NAME, Worker, request
 
 API = "/api/v1"
 FINE = frozenset({200, 201, 304, 404, 409, 422, 429, 503, 507})
 """What a manager may be told; 503 and 507 while a fault lasts, which is looked at where the faults are known."""
 
 
-def ask(
-    port: int, method: str, path: str, token: str, body: bytes | None = None, **headers: str
-) -> tuple[int, Any, bytes]:
-    """One request: its status, its headers and its body."""
-    link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    try:
-        link.request(method, path, body, {"Authorization": f"Bearer {token}", **headers})
-        response = link.getresponse()
-        return response.status, response.headers, response.read()
-    finally:
-        link.close()
-
-
-class Actor(threading.Thread):
+class Actor(Worker):
     """Does one thing after the other until it is over; ``told`` are statuses with the time when they came."""
 
     def __init__(self, port: int, token: str, seed: int, pause: float) -> None:
-        super().__init__(name=type(self).__name__, daemon=True)
-        self.port, self.token, self.pause = port, token, pause
-        self.random, self.over = random.Random(f"{self.name} {seed}"), threading.Event()
+        super().__init__(type(self).__name__, token, seed)
+        self.port, self.pause = port, pause
         self.done: Counter[str] = Counter()
         self.told: list[tuple[float, int, str]] = []
-        self.failure: BaseException | None = None
 
-    def run(self) -> None:
-        try:
-            while not self.over.wait(self.pause * self.random.uniform(0.5, 1.5)):
-                try:
-                    self.act()
-                except AWAY:  # the server was killed, or is just starting
-                    self.done["broken off"] += 1
-        except BaseException as error:  # noqa: BLE001  # told by whoever waits for the thread
-            self.failure = error
+    def work(self) -> None:
+        while not self.over.wait(self.pause * self.random.uniform(0.5, 1.5)):
+            try:
+                self.act()
+            except AWAY:  # the server was killed, or is just starting
+                self.done["broken off"] += 1
 
     def act(self) -> None:
         raise NotImplementedError
 
     def ask(self, what: str, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
-        status, _, text = ask(self.port, method, API + path, self.token, body, **headers)
+        status, _, text = request(self.port, method, API + path, body, self.token, **headers)
         self.told.append((time.monotonic(), status, f"{method} {path}"))
         if status < 300:
             self.done[what] += 1
@@ -102,7 +82,7 @@ class Uploader(Actor):
             return
         settings = {"title": "Soaked", "labels": {"kind": "number", "low": 0, "high": 1}, "rows": {"key": "id"}}
         body = json.dumps({"settings": settings, "upload": json.loads(text)["upload"]}).encode()
-        status, text = self.ask("campaigns made", "POST", "/campaigns", body, **{"Content-Type": "application/json"})
+        status, text = self.ask("campaigns made", "POST", "/campaigns", body, **JSON)
         if status == 201:
             name = json.loads(text)["name"]
             if self.random.random() < 0.8:
@@ -149,8 +129,8 @@ class Attacker(Actor):
         while len(self._open) > self.MOST:
             self._open.pop(0).close()
 
-    def run(self) -> None:
-        super().run()
+    def work(self) -> None:
+        super().work()
         for one in self._open:
             one.close()
 

@@ -12,7 +12,6 @@ docs/thresholds.md.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -24,12 +23,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from page import grid, machine, taken_with
-from thresholds_listeners import LEVELS, LISTENERS, LOOKS, PITCHES, Listener, Run
+from page import HERE, arguments, grid, machine, taken_with
+from thresholds_listeners import LEVELS, LISTENERS, LOOKS, PITCHES, Listener, Run, run
 
 from askone import OneBitRegressor
 
-HERE = Path(__file__).parent
 PAGE, KEPT = HERE.parent / "docs" / "thresholds.md", HERE / "results" / "thresholds.json"
 NEEDED = ("aepsych==0.8.0", "questplus==2023.1", "psignifit==4.3")
 OURS = {"askone": False, "askone, pitch chosen": True}
@@ -44,20 +42,17 @@ QUIET = {"OMP_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "4000000000", "MALLOC
 def ours(listener: Listener, seed: int, most: int = LOOKS[-1], chosen: bool = False) -> Run:
     """Return errors at LOOKS, and seconds of processor an answer; ``chosen``: at pitches that the model chooses."""
     rows, rng = PITCHES[:, None], np.random.default_rng(seed)
-    uniforms, order = rng.uniform(size=most), np.concatenate([rng.permutation(len(rows)) for _ in range(most)])
+    rng.uniform(size=most)  # those by which the listener hears, in ``run``
+    order = iter(np.concatenate([rng.permutation(len(rows)) for _ in range(most)]))
     model = OneBitRegressor(*LEVELS, resample=True, keep_log=False, random_state=seed).start(rows)
-    errors, spent = [], 0.0
-    for n in range(most):
-        began = time.process_time()
-        tone, place = model.ask_from(rows) if chosen else (model.ask(rows[order[n]]), order[n])
-        spent += time.process_time() - began
-        heard = listener.hears(rows[place, 0], tone.shown, uniforms[n])
-        began = time.process_time()
+
+    def answer(uniform: float) -> None:
+        place = next(order)
+        tone, place = model.ask_from(rows) if chosen else (model.ask(rows[place]), place)
+        heard = listener.hears(rows[place, 0], tone.shown, uniform)
         model.tell(tone, not heard)  # "yes" is that the threshold lies above
-        spent += time.process_time() - began
-        if n + 1 in LOOKS:
-            errors.append(listener.error(model.predict(rows)))
-    return errors, spent / most
+
+    return run(listener, seed, answer, lambda: model.predict(rows), most)
 
 
 def environment() -> Path:
@@ -138,11 +133,7 @@ def verdict(runs: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--peers", type=float, default=35.0, metavar="MINUTES")
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
+    options = arguments(__doc__, seeds=10, peers=35.0, quick=False).parse_args()
     warnings.simplefilter("ignore")
     names = list(LISTENERS)[:1] if options.quick else list(LISTENERS)
     for chosen in OURS.values():

@@ -10,16 +10,13 @@ measured anew without the others.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
-from page import machine, taken_with
+from page import HERE, arguments, machine, taken_with
 
-HERE = Path(__file__).resolve().parent
 KEPT = HERE / "results" / "trust"
 PAGE = HERE.parent / "docs" / "trust.md"
 SECTIONS = tuple(sorted(path.stem.removeprefix("trust_") for path in HERE.glob("trust_*.py")))
@@ -39,9 +36,8 @@ def measured(name: str, quick: bool) -> str:
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__, quick=False)
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="sections to measure anew")
-    parser.add_argument("--quick", action="store_true", help="few repetitions; print only")
     chosen = parser.parse_args(given)
     for name in chosen.only:
         found = measured(name, chosen.quick)

@@ -7,15 +7,13 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from page import grid, spread
+from page import Array, grid, spread
 from played import played
 from scipy import stats
 
 from askone.campaign.kinds.estimates import Bits, Estimate, Laplace, mean, median, share_above
 from askone.campaign.kinds.number import Numbers
 
-Array = NDArray[Any]
 ROWS, BITS, SPREAD = 20_000, 500, 0.05
 LAWS = {
     "Laplace": lambda random, n: random.laplace(size=n),

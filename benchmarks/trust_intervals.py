@@ -7,13 +7,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from page import grid, spread
+from page import Array, grid, spread
 from scipy import stats
 
 import askone
 
-Array = NDArray[Any]
 LAWS: dict[str, tuple[Any, float]] = {
     "normal": (stats.norm(0, 0.3), 3.0),
     "Laplace": (stats.laplace(0, 0.3), 3.0),

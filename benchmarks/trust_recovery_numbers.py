@@ -7,13 +7,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from page import grid, spread
+from page import Array, grid, spread
 
 import askone
 from askone import SGD, Filters, Oracle
 
-Array = NDArray[Any]
 GRID = np.linspace(0, 1, 300)[:, None]
 INVERTED = 30
 

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from page import arguments, keep_page, machine, taken_with
+from page import Array, arguments, keep_page, machine, taken_with
 from rich.progress import track
 from sklearn import datasets
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -33,7 +32,6 @@ from sklearn.preprocessing import StandardScaler
 
 from askone import SGD, OneBitClassifier, OneBitRegressor
 
-Array = NDArray[Any]
 Rows = tuple[Array, Array]
 _STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
 _MOST = 1500  # rows that kernel ridge takes in reasonable time

@@ -46,7 +46,7 @@ from askone.campaign.output import answer_list, dashboard, people_list
 from askone.campaign.output.answer_list import Which
 from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.predicted_pages import predicted_pages
-from askone.campaign.output.views import has_picture, shown_fields
+from askone.campaign.output.views import managed
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.learners.abilities import unnamed
@@ -414,16 +414,8 @@ class Campaign:
             self._catch_up()
             columns = self._predicted(np.array([row.features for row in rows], dtype=np.float64))
         records = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-        return [
-            {
-                "key": row.key,
-                "position": row.position,
-                "row": shown_fields(row, self.settings.rows.show),
-                "image": f"/api/v1/campaigns/{self.name}/rows/{row.position}/image" if has_picture(row) else None,
-                **record,
-            }
-            for row, record in zip(rows, records, strict=True)
-        ]
+        show = self.settings.rows.show
+        return [managed(self.name, row, show) | record for row, record in zip(rows, records, strict=True)]
 
     def doubts(self, positions: Sequence[int]) -> list[float]:
         """Return how unsure the model is of each of these rows."""

@@ -25,7 +25,6 @@ from askone.client.question import Posed
 from askone.errors import AskoneError, InvalidArgument, NotPrivate, UnknownQuestion
 from askone.labels.wording import percent_text
 from askone.privacy import coin_toss, flip_probability, randomized
-from askone.questions.base import yes_or_no
 from askone.server.security.tokens import new_id
 from askone.store.accounts.users import Role
 from askone.store.store import Store
@@ -270,8 +269,7 @@ def _let_answer(desk: Desk, question: Posed, program: Callable[[Posed], Any], ta
         desk.skip(question)
         tally.skips += 1
         return
-    known = isinstance(said, str) and said in question.answers
-    desk.tell(question, said == question.answers[0] if known else yes_or_no(said), cost)
+    desk.tell(question, question.bit(said), cost)
     tally.answers += 1
 
 

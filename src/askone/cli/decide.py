@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from typing import Any
 
 from rich.console import Console
@@ -14,8 +13,8 @@ from askone.campaign.engine.commands import Rule
 from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import counted, number, say, show
 from askone.cli.files import known_store
-from askone.cli.manage import names_of
-from askone.errors import AskoneError, InvalidArgument
+from askone.cli.manage import carry_out, names_of
+from askone.errors import InvalidArgument
 from askone.server.security.tokens import new_id
 
 _MOST = 20  # questions that are listed
@@ -29,9 +28,7 @@ def run_decide(chosen: argparse.Namespace, console: Console) -> int:
     with known_store(chosen.store) as store:
         campaign = campaigns.Campaign.open(store, chosen.name)
         if chosen.number is not None:
-            [result] = campaign.serve([Rule("", new_id("m"), chosen.number, _ANSWERS[chosen.answer])], time.time())
-            if isinstance(result, AskoneError):
-                raise result
+            carry_out(campaign, Rule("", new_id("m"), chosen.number, _ANSWERS[chosen.answer]))
             say(
                 console,
                 f"Question {chosen.number} counts as {'people said' if chosen.answer == 'people' else chosen.answer}.",

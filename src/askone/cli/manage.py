@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from askone._common.validate import as_count, as_number
-from askone.campaign.engine.commands import PERSON, ResumePerson, SetStatus
+from askone.campaign.engine.commands import PERSON, ResumePerson, Rule, SetStatus
 from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import counted, number, say, show
 from askone.cli.files import known_store
@@ -64,11 +64,16 @@ def _set_status(chosen: argparse.Namespace, status: Status, told: str, console: 
     with known_store(chosen.store) as store:
         campaign = campaigns.Campaign.open(store, chosen.name)
         was = campaign.projection.status
-        [result] = campaign.serve([SetStatus("", new_id("m"), status)], time.time())
-        if isinstance(result, AskoneError):
-            raise result
+        carry_out(campaign, SetStatus("", new_id("m"), status))
     say(console, told if was != status else f"{chosen.name} was {status} already.")
     return 0
+
+
+def carry_out(campaign: campaigns.Campaign, command: Rule | SetStatus | ResumePerson) -> None:
+    """Do what a manager says, or raise why not."""
+    [result] = campaign.serve([command], time.time())
+    if isinstance(result, AskoneError):
+        raise result
 
 
 def run_invite(chosen: argparse.Namespace, _: Console) -> int:
@@ -97,7 +102,7 @@ def run_people(chosen: argparse.Namespace, console: Console) -> int:
         campaign = campaigns.Campaign.open(store, chosen.name)
         if chosen.resume is not None:
             who = person_of(store, chosen.resume, campaign.projection.people, "--resume")
-            campaign.serve([ResumePerson("", new_id("m"), who)], time.time())
+            carry_out(campaign, ResumePerson("", new_id("m"), who))
         found, names = campaign.people(), names_of(store)
     if not found:
         say(console, f"Nobody has answered yet: askone invite {chosen.name} makes a link.")

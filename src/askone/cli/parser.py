@@ -29,15 +29,14 @@ def add_commands(commands: _Parsers) -> None:
     status = _with_store(commands, "status", "say how far campaigns are")
     status.add_argument("name", nargs="?", help="one campaign (default: all)")
     _add_managing(commands)
-    estimate = _with_store(commands, "estimate", "estimate a mean, a median, a share or an accuracy of the whole table")
-    estimate.add_argument("name", help="the campaign")
+    estimate = _of_campaign(
+        commands, "estimate", "estimate a mean, a median, a share or an accuracy of the whole table"
+    )
     estimate.add_argument("what", help="mean, median, 'share above 30'; for classes and orders: accuracy")
     estimate.add_argument("--by", metavar="COLUMN", help="of each group of rows that have the same value there")
-    compare = _with_store(commands, "compare", "say what other models would have made of a campaign's answers")
-    compare.add_argument("name", help="the campaign")
+    compare = _of_campaign(commands, "compare", "say what other models would have made of a campaign's answers")
     compare.add_argument("--json", action="store_true", help="as JSON, in one line")
-    export = _with_store(commands, "export", "write answers, predictions, the model or the log into a file")
-    export.add_argument("name", help="the campaign")
+    export = _of_campaign(commands, "export", "write answers, predictions, the model or the log into a file")
     export.add_argument("--what", choices=("answers", "predictions", "model", "log"), default="answers")
     forms = ("csv", "jsonl", "parquet", "label-studio")
     by_name = "of answers and predictions (default: by the file's name, or csv)"
@@ -52,15 +51,13 @@ def add_commands(commands: _Parsers) -> None:
     out = "a .csv, .jsonl or .parquet file; - is standard output (default: FILE-predictions.csv)"
     predict.add_argument("--out", help=out)
     predict.add_argument("--dask", metavar="ADDRESS", help="predict on the Dask scheduler at this address")
-    replay = _with_store(commands, "replay", "learn from the log anew and compare")
-    replay.add_argument("name", help="the campaign")
+    replay = _of_campaign(commands, "replay", "learn from the log anew and compare")
     replay.add_argument("--without", action="append", default=[], metavar="NAME", help="leave out a person's answers")
     replay.add_argument("--refit", action="store_true", help="make each fit anew and say how far off the kept one is")
     replay.add_argument("--out", help="save the model here")
     verify = _with_store(commands, "verify", "check that logs and rows are as they were written")
     verify.add_argument("name", nargs="?", help="one campaign (default: all)")
-    backup = _with_store(commands, "backup", "write a whole campaign into one file")
-    backup.add_argument("name", help="the campaign")
+    backup = _of_campaign(commands, "backup", "write a whole campaign into one file")
     backup.add_argument("--out", help="the file; - is standard output (default: NAME-backup.zip)")
     backup.add_argument("--sign", metavar="KEYFILE", help="sign it with the key in this file")
     restore = _with_store(commands, "restore", "make a campaign of a backup")
@@ -75,6 +72,12 @@ def add_commands(commands: _Parsers) -> None:
 def _with_store(commands: _Parsers, name: str, about: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=about)
     parser.add_argument("--store", metavar="URL", help=STORE)
+    return parser
+
+
+def _of_campaign(commands: _Parsers, name: str, about: str) -> argparse.ArgumentParser:
+    parser = _with_store(commands, name, about)
+    parser.add_argument("name", help="the campaign")
     return parser
 
 
@@ -150,19 +153,17 @@ def _add_managing(commands: _Parsers) -> None:
         "delete": "delete a campaign with its rows and its log",
         "invite": "make a link by which people join a campaign",
     }.items():
-        _with_store(commands, name, about).add_argument("name", help="the campaign")
-    label = _with_store(commands, "label", "answer a campaign's questions in this terminal")
-    answer = _with_store(commands, "answer", "let a program answer a campaign's questions, as a person")
+        _of_campaign(commands, name, about)
+    label = _of_campaign(commands, "label", "answer a campaign's questions in this terminal")
+    answer = _of_campaign(commands, "answer", "let a program answer a campaign's questions, as a person")
     for one, who in ((label, "your login"), (answer, "the program's")):
-        one.add_argument("name", help="the campaign")
         one.add_argument("--as", dest="person", metavar="PERSON", help=f"the name of who answers (default: {who})")
     program = "a function of a question (askone.client.question.Posed) that returns True, False or None to skip"
     answer.add_argument("--with", dest="program", metavar="MODULE:FUNCTION", required=True, help=program)
     kind = "person: it stands for one, in a rehearsal (default: program)"
     answer.add_argument("--kind", choices=("person", "program"), default="program", help=kind)
     answer.add_argument("--most", type=int, help="answers to give at most (default: all there are)")
-    decide = _with_store(commands, "decide", "list questions for a manager to decide, or decide one")
-    decide.add_argument("name", help="the campaign")
+    decide = _of_campaign(commands, "decide", "list questions for a manager to decide, or decide one")
     decide.add_argument("number", nargs="?", type=int, help="of the question (default: list those to decide)")
     decide.add_argument(
         "answer", nargs="?", choices=("yes", "no", "people"), help="people: what they said counts again"

@@ -25,7 +25,6 @@ from askone._common.validate import as_choice, as_number
 from askone.client.question import Posed, Record
 from askone.errors import AskoneError, InvalidArgument, MissingExtra, RequestRefused, ServerUnavailable
 from askone.privacy import as_epsilon, coin_toss, randomized
-from askone.questions.base import yes_or_no
 
 try:
     import httpx
@@ -121,8 +120,7 @@ class Client:
         ``cost`` is what the answer did, in the campaign's currency: the page of people shows what a bit of it costs.
         """
         took = time.monotonic() - self._began if took is None else as_number(took, "took", 0.0)
-        known = isinstance(answer, str) and answer in question.answers
-        bit = answer == question.answers[0] if known else yes_or_no(answer)
+        bit = question.bit(answer)
         if self.epsilon is None:
             body = {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took, **self._kind}
             self._serve("answers", body | ({} if cost is None else {"cost": as_number(cost, "cost", 0.0)}))

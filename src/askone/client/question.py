@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from askone.errors import InvalidArgument
+from askone.questions.base import yes_or_no
 
 Record = dict[str, Any]
 
@@ -87,6 +88,10 @@ class Posed:
         """The two items asked about; True is for the first."""
         part = self.record.get("pair")
         return None if part is None else (str(part["left"]), str(part["right"]))
+
+    def bit(self, said: object) -> bool:
+        """Return what one of the ``answers`` means, or whatever else is a yes or a no."""
+        return said == self.answers[0] if isinstance(said, str) and said in self.answers else yes_or_no(said)
 
     def holds(self, label: Any) -> bool:
         """Return what somebody who knows the label says: a number, a class, or all items in order, the best first.

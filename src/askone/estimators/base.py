@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,17 +17,19 @@ from sklearn.utils.validation import validate_data
 from askone._common.types import Array, Key
 from askone._common.validate import as_choice, as_flag, as_rows
 from askone.encoding.encoder import Encoder
-from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, NotYet, WrongType, incompatible
+from askone.errors import AlreadyStarted, AskoneError, BudgetSpent, InvalidArgument, NotYet, WrongType, incompatible
 from askone.estimators import _saved_stream, inputs, model_file
 from askone.estimators.inputs import FrameInputs, Inputs, SparseInputs
 from askone.estimators.learner_choices.base import LearnerChoice, OwnLearner, Setup
-from askone.estimators.notebook.curve import FitWatch, bar, judge_of
-from askone.estimators.notebook.views import NotebookViews
+from askone.estimators.notebook import plots
+from askone.estimators.notebook.card import card, described
+from askone.estimators.notebook.curve import FitWatch, LearningCurve, bar, judge_of, own_account
+from askone.estimators.notebook.log_frame import log_frame
 from askone.estimators.row_order import warn_of_sorted
 from askone.features.layout import RowLayout
 from askone.labels.base import Space
 from askone.learners import registry
-from askone.learners.abilities import AsksAgain, KnowsPeople, is_patient
+from askone.learners.abilities import AsksAgain, KnowsPeople, is_patient, space_at
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.learners.person import Person
@@ -47,12 +49,16 @@ class InputScaleWarning(UserWarning):
     """A model was built without having seen any unlabelled rows."""
 
 
-class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """A learner with memory and scikit-learn's manners; subclasses say what labels are."""
 
     learner: str | LearnerChoice = "auto"
     _inputs: Inputs | None = None
+    _curve: LearningCurve | None = None
+    """Of a simulation, against its labels."""
+    _memory: Kept | None
     layout_: RowLayout | None
+    _flags: ClassVar[tuple[str, ...]] = ()  # attributes that a saved model keeps, too, without their last _
     _learners: ClassVar[dict[str, type[LearnerChoice]]] = {}  # by name; none: it makes its one learner itself
 
     def __init__(
@@ -70,6 +76,10 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
     @abstractmethod
     def _space(self) -> Space:
         """Return the labels that were declared."""
+
+    def _declared(self) -> bool:
+        """Return whether it was said what labels are, their range included."""
+        return True
 
     @abstractmethod
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
@@ -319,7 +329,7 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
             "feature_names": [str(name) for name in self.__dict__.get("feature_names_in_", [])],
             **_saved_stream.to_record(stream),
             "log": None if self._memory is None else self._memory.to_json(),
-            **self._extras(),
+            **{name: getattr(self, f"{name}_") for name in self._flags},
         }
         encoder = None if self.encoder is None else self.encoder.to_json()
         state = stream.learner.to_arrays(stream.state)
@@ -327,10 +337,6 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
         if self._memory is not None:
             arrays |= {f"fit-{name}": np.frombuffer(fit, np.uint8) for name, fit in self._memory.fits.items()}
         model_file.save(path, document, arrays, encoder)
-
-    def _extras(self) -> dict[str, Any]:
-        """Return what else a saved model keeps, as JSON values."""
-        return {}
 
     def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
         learner: Learner[Any] = model_file.decode(document["learner"], arrays, given)
@@ -345,6 +351,8 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
         self.stream_ = _saved_stream.from_record(document, learner, learner.from_arrays(state), again, self._notes())
         self.budget = self.stream_.budget
         self.n_features_in_ = document["columns"]
+        for name in self._flags:
+            setattr(self, f"{name}_", bool(document[name]))
         self.layout_ = model_file.decode(document.get("layout"), arrays, None)
         if document["feature_names"]:
             self.feature_names_in_ = np.array(document["feature_names"], dtype=object)
@@ -458,6 +466,60 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
 
     def _layout(self) -> RowLayout | None:
         return self.__dict__.get("layout_")
+
+    # -- in a notebook ----------------------------------------------------------------------------
+
+    def learning_curve(self) -> LearningCurve:
+        """Return how the error fell: against y in ``fit``, else as the model itself expects it at rows asked about.
+
+        Only a learner that says how sure it is has the latter.
+        """
+        stream = self._started()
+        if self._curve is not None:
+            return self._curve
+        rows = [] if self._memory is None else list(self._memory.rows.values())
+        found = own_account(stream, np.array(rows)) if rows else None
+        if found is None:
+            raise NotYet("this model has no learning curve: fit it to labels, or ask and tell with a default learner")
+        return found
+
+    def plot_curve(self, ax: Any = None) -> Any:
+        """Draw ``learning_curve``, on axes of matplotlib or on new ones; returns the axes."""
+        return plots.plot_curve(self.learning_curve(), ax)
+
+    def plot_questions(self, ax: Any = None) -> Any:
+        """Draw what was asked and answered (see ``keep_log``), on axes of matplotlib or on new ones; returns them."""
+        return plots.plot_questions(self.log_, self.rows_, ax)
+
+    def log_frame(self) -> Any:
+        """Return the log as a data frame of pandas, a line for each question."""
+        return log_frame(self.log_)
+
+    def _repr_html_(self) -> str:
+        curve = None
+        with suppress(NotYet):
+            curve = self.learning_curve()
+        return card(type(self).__name__, [*self._facts(), *([] if curve is None else [("error", str(curve))])], curve)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        """Yield what a card says."""
+        stream = self._stream()
+        if stream is None:
+            try:
+                yield "learns", described(self._space() if self._declared() else None)
+            except AskoneError as error:
+                yield "learns", f"nothing yet: {error}"
+            yield "answers", "none yet: start(X), ask and tell; or fit(X, y) to simulate"
+            return
+        yield "learns", described(space_at(stream.learner, stream.state))
+        yield "by", repr(self._choice())
+        waiting = f", {len(stream.open):,} open" if stream.open else ""
+        yield "answers", f"{stream.answered:,} of {stream.asked:,} questions{waiting}"
+        if stream.budget is not None:
+            yield "budget", f"{stream.budget.left:,} of {stream.budget.questions:,} questions left"
 
     # -- scikit-learn -----------------------------------------------------------------------------
 

@@ -13,13 +13,13 @@ import json
 import math
 import os
 import zipfile
-import zlib
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from askone._common import zip_archive
 from askone._common.atomic_write import atomic_write
 from askone._common.types import Array
 from askone._common.zip_archive import ArchiveLimits, check_whole, require_small_directory
@@ -68,19 +68,7 @@ from askone.learners.thurstone.ranker import ThurstoneLearner
 Place = str | os.PathLike[str] | io.BufferedIOBase
 
 FORMAT = 1
-UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    KeyError,
-    NotImplementedError,
-    OSError,
-    RecursionError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-)
+UNREADABLE = (*zip_archive.UNREADABLE, KeyError, SyntaxError, TypeError)
 """What zipfile, json and NumPy raise for a file that is damaged or made to mislead."""
 _DOCUMENT = "askone.json"
 ENCODER = "encoder.json"
@@ -88,34 +76,16 @@ ENCODER = "encoder.json"
 _SMALLEST, _RATIO = 256 << 20, 20
 """Bytes that any model may take, and how many times as many as its file has a larger one may."""
 _LIMITS = ArchiveLimits(members=100_000, ratio=math.inf)
-_SMALL = (
-    scaling.Scaler,
-    RowLayout,
-    maps.Front,
-    maps.Intercept,
-    maps.Linear,
-    maps.Nystroem,
-    maps.Fourier,
-    graph.NeighbourGraph,
-)
-_MODELS = (
+_SAVED: tuple[type, ...] = (
+    scaling.Scaler, RowLayout, maps.Front, maps.Intercept, maps.Linear, maps.Nystroem, maps.Fourier,
+    graph.NeighbourGraph, Real, Wording, classes.Classes, classes.Finite, Ranking,
     FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, Forgetting, PairBank,
     StepSearch, NumberMixture, ClassMixture, TreeMember, LinearMember, KernelMember, DiscriminantMember, CrowdLearner,
-    ManyItemsLearner,
+    ManyItemsLearner, BisectedClasses, BisectedReal, RememberedClasses, RememberedReal, PseudoLabels, PseudoMeans,
+    gradients.HalfCauchy, losses.SignLogistic,
+    *losses.LOSSES.values(), *losses.SURROGATES.values(), *gradients.PAIRS.values(), *SET_PAIRS.values(),
+    *RANK_PAIRS.values(), *step_rules.STEP_RULES.values(), *step_rules.AVERAGES.values(), *kernels.KERNELS.values(),
 )  # fmt: skip
-_ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
-_SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)
-_SPACES = (Real, Wording, classes.Classes, classes.Finite, Ranking)
-_PARTS: tuple[type, ...] = (
-    *(losses.LOSSES | losses.SURROGATES).values(),
-    losses.SignLogistic,
-    *dict.fromkeys(SET_PAIRS.values()),
-    *dict.fromkeys(gradients.PAIRS.values()),
-    *dict.fromkeys(RANK_PAIRS.values()),
-    *step_rules.STEP_RULES.values(),
-    *step_rules.AVERAGES.values(),
-    *kernels.KERNELS.values(),
-)
 # Classes that are saved by another name than they have now.
 _NAMED: dict[str, type] = {
     "SGD": SGDLearner, "Filters": FilterLearner, "Ellipsoid": EllipsoidLearner, "Game": GameLearner,
@@ -126,7 +96,7 @@ _CHOICES: tuple[type, ...] = (
     Ellipsoid,
 )  # fmt: skip
 SAVEABLE: dict[str, type] = {
-    **{cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_ROWS, *_SQUARES, *_PARTS)},
+    **{cls.__name__: cls for cls in _SAVED},
     **_NAMED,
     **{f"choice of {cls.__name__}": cls for cls in _CHOICES},
 }

@@ -23,7 +23,6 @@ from askone.labels.ranking import Ranking
 from askone.learners.abilities import deviation, score_draws
 from askone.learners.base import Learner
 from askone.learners.gradients.ranking import RANK_PAIRS
-from askone.learners.models.base import Model
 from askone.questions.comparison import BestOf, Prefer
 from askone.session.budget import Budget
 from askone.session.oracle import Oracle
@@ -91,6 +90,7 @@ class OneBitRanker(OneBitEstimator):
     """
 
     context_: bool
+    _flags: ClassVar[tuple[str, ...]] = ("context",)
     _learners: ClassVar[dict[str, type[LearnerChoice]]] = {
         "auto": Thurstone, "thurstone": Thurstone, "sgd": SGD, "rls": RecursiveLeastSquares,
     }  # fmt: skip
@@ -254,10 +254,3 @@ class OneBitRanker(OneBitEstimator):
             self._validated(_NOWHERE[None, :])
             return self._begin(None, self._space(), None)
         return super()._running(x)
-
-    def _extras(self) -> dict[str, Any]:
-        return {"context": self.context_}
-
-    def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
-        self.context_ = bool(document["context"])
-        return super()._restored(document, arrays, given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self, cast, final
+from typing import Any, ClassVar, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,6 @@ from askone.labels.wording import Wording
 from askone.learners import abilities
 from askone.learners.base import Learner
 from askone.learners.kalman.regressor import tell_apart
-from askone.learners.models.base import Model
 from askone.session.budget import Budget
 from askone.session.oracle import Oracle
 
@@ -86,6 +85,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     True
     """
 
+    flat_ = True
+    _flags: ClassVar[tuple[str, ...]] = ("flat",)
     _learners: ClassVar[dict[str, type[LearnerChoice]]] = {
         "auto": Filters, "filters": Filters, "sgd": SGD, "rls": RecursiveLeastSquares, "generic": GenericScheme,
         "ellipsoid": Ellipsoid, "bisection": Bisection, "memory": Remembering,
@@ -206,7 +207,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         return stream
 
     def _flat(self, values: Array) -> Array:
-        return values[:, 0] if values.shape[1] == 1 and self.__dict__.get("flat_", True) else values
+        return values[:, 0] if values.shape[1] == 1 and self.flat_ else values
 
     @property
     def range_(self) -> tuple[list[float], list[float]] | None:
@@ -275,13 +276,6 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         if self._declared() and not isinstance(y, Oracle):
             labels = np.asarray(y, dtype=np.float64)
             warn_of_labels(labels.reshape(len(labels), -1), cast(Real, space))
-
-    def _extras(self) -> dict[str, Any]:
-        return {"flat": self.__dict__.get("flat_", True)}
-
-    def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
-        self.flat_ = document["flat"]
-        return super()._restored(document, arrays, given)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

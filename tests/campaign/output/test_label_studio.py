@@ -10,10 +10,10 @@ import pytest
 from answered import KINDS, answer, make
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Exclude, Next, SetStatus, Undo
-from askone.campaign.output import _json_list, label_studio
-from askone.campaign.output._json_list import JsonList
+from askone.campaign.output import label_studio
 from askone.campaign.output.label_studio import CONFIG, Imported, import_tasks, task_chunks
 from askone.campaign.settings.settings import RowSettings
+from askone.campaign.tables import json_list
 from askone.errors import CampaignClosed, InvalidFile
 from samples import same
 
@@ -187,13 +187,13 @@ def test_only_what_people_see_is_read_there(store):
 
 
 def listed(text):
-    return list(JsonList(io.BytesIO(text), "it"))
+    return list(label_studio._tasks_in(io.BytesIO(text)))
 
 
 @pytest.mark.parametrize("text", ["[]", " [ ] ", '[{"a": [1, "ü"]}, null]', "[1]", "[12345, -1.5e3]", "\ufeff[1]"])
 def test_lists_are_read_as_json_reads_them(text, monkeypatch):
     for piece in (1, 3, 1 << 20):
-        monkeypatch.setattr(_json_list, "_PIECE", piece)
+        monkeypatch.setattr(json_list, "_PIECE", piece)
         assert listed(text.encode()) == json.loads(text.removeprefix("\ufeff"))
 
 
@@ -206,8 +206,8 @@ def test_what_is_no_list_is_refused(text):
 
 
 def test_memory_is_for_one_task(monkeypatch):
-    monkeypatch.setattr(_json_list, "_MOST", 1000)
-    monkeypatch.setattr(_json_list, "_PIECE", 100)
+    monkeypatch.setattr(label_studio, "_MOST", 1000)
+    monkeypatch.setattr(json_list, "_PIECE", 100)
     assert len(listed(b"[" + b",".join([b"7"] * 5000) + b"]")) == 5000
     with pytest.raises(InvalidFile, match="at most 1000 characters"):
         listed(b"[[" + b",".join([b"[]"] * 5000) + b"]]")

@@ -187,7 +187,7 @@ def test_another_process_revokes_within_seconds(site):
     client = site.token("manager", "read")
     assert client.get(f"{API}/campaigns").status_code == 200
     site.accounts.revoke_token(client.token_id, "manager")
-    site.services.auth._people = {mark: (0.0, person) for mark, (_, person) in site.services.auth._people.items()}
+    site.services.auth._kept = {mark: (0.0, person) for mark, (_, person) in site.services.auth._kept.items()}
     assert_error(client.get(f"{API}/campaigns"), 401)
 
 
@@ -205,7 +205,7 @@ def test_a_revocation_during_a_look_up_is_not_forgotten(site):
     auth._by_token = slow
     try:
         client.get(f"{API}/campaigns")
-        assert loaded[0] not in auth._people
+        assert loaded[0] not in auth._kept
     finally:
         auth._by_token = kept
 

@@ -37,13 +37,8 @@ class Leases:
         now: float,
         lease: float,
     ) -> None:
-        self._projection, self._transaction, self._page, self._now, self._lease = (
-            projection,
-            transaction,
-            page,
-            now,
-            lease,
-        )
+        self._projection, self._transaction = projection, transaction
+        self._page, self._now, self._lease = page, now, lease
         self.here = {(seat.number, seat.seat): seat for seat in found}
         self.changed: dict[tuple[int, int], Seat] = {}
         self.dropped: set[tuple[int, int]] = set()

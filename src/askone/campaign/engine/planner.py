@@ -69,13 +69,8 @@ class Planner:
     def __init__(
         self, projection: Projection, row_cache: RowCache, settings: Settings, seed: int, gold: list[int]
     ) -> None:
-        self.projection, self.row_cache, self.seed, self.gold, self.learner = (
-            projection,
-            row_cache,
-            seed,
-            gold,
-            projection.learner,
-        )
+        self.projection, self.row_cache, self.learner = projection, row_cache, projection.learner
+        self.seed, self.gold = seed, gold
         self.labels = settings.labels
         self.second_opinions = SecondOpinions(projection, row_cache.features, seed)
         self.use(settings)

@@ -39,6 +39,8 @@ _COUNTS = (
     *("answers", "yes", "skips", "flags", "fast", "gold_asked", "gold_right", "last_seen", "before"),
     *("program", "cost", "priced"),
 )
+_PLAIN = ("per_minute", "outside", "lost", "reasked")  # dictionaries of plain values
+_SETS = ("excluded", "resolved")
 _RARE = ("role", "score", "truth", "most", "heaviest", "predicted", "aim", "chance", "bag", "expected")
 
 
@@ -65,6 +67,8 @@ def _rest(projection: Projection) -> dict[str, Any]:
     rare = ((n, one) for n, one in enumerate(projection.asked.values()) if not _is_plain(one))
     return {
         "numbers": [getattr(projection, name) for name in _NUMBERS],
+        **{name: list(getattr(projection, name).items()) for name in _PLAIN},
+        **{name: sorted(getattr(projection, name)) for name in _SETS},
         "rare": [[n, *(getattr(one, name) for name in _RARE)] for n, one in rare],
         "people": [
             [who, [getattr(person, name) for name in _COUNTS], sorted(person.gold_seen)]
@@ -72,23 +76,17 @@ def _rest(projection: Projection) -> dict[str, Any]:
         ],
         "reserved": [[number, plan.to_json()] for number, plan in projection.reserved.items()],
         "touched": [[number, sorted(who)] for number, who in projection.touched.items()],
-        "excluded": sorted(projection.excluded),
         "paused": [[who, entry.to_json()] for who, entry in projection.paused.items()],
         "returns": list(projection.trainer.returns.items()),
         "flags": [entry.to_json() for entry in projection.flags],
-        "per_minute": list(projection.per_minute.items()),
         "lately": [[one.question.to_json(), *one[1:]] for one in projection.lately],
         "checks": projection.checks,
-        "outside": list(projection.outside.items()),
         "skipped": [[number, list(skips.items())] for number, skips in projection.skipped_by.items()],
-        "lost": list(projection.lost.items()),
         "fits": projection.lessons.fits,
         "said": [[n, one.said] for n, one in enumerate(projection.lessons.all) if one.said is not None],
         "late": list(chain.from_iterable(projection.lessons.late.values())),
         "overlaps": projection.overlaps,
-        "reasked": list(projection.reasked.items()),
         "rulings": list(projection.rulings.items()),
-        "resolved": sorted(projection.resolved),
         "changes": projection.changes,
         "pace": projection.pace.sums,
     }
@@ -105,11 +103,14 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     rest: dict[str, Any] = json.loads(arrays["rest"].tobytes())
     for name, value in zip(_NUMBERS, rest["numbers"], strict=True):
         setattr(projection, name, value)
+    for name in _PLAIN:
+        getattr(projection, name).update(dict(rest[name]))
+    for name in _SETS:
+        getattr(projection, name).update(rest[name])
     projection.pool.adopt(arrays)
     projection.overlaps[:] = [(first, overlap) for first, overlap in rest["overlaps"]]
     projection.changes = rest["changes"]
     projection.pace = Pace(tuple(rest["pace"]))
-    projection.reasked.update(rest["reasked"])
     names = [who for who, _, _ in rest["people"]]
     done = _done(arrays)
     _adopt_people(projection, arrays, rest["people"], done)
@@ -122,17 +123,12 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     projection.reserved.update((number, PlannedQuestion.from_json(plan)) for number, plan in rest["reserved"])
     projection.touched.update((number, set(who)) for number, who in rest["touched"])
     projection.closed.update(projection.asked.keys() - projection.touched.keys())
-    projection.excluded.update(rest["excluded"])
     projection.paused.update((who, entry_from_json(entry)) for who, entry in rest["paused"])
     projection.trainer.returns.update(rest["returns"])
     projection.rulings.update((number, (seq, answer)) for number, (seq, answer) in rest["rulings"])
-    projection.resolved.update(rest["resolved"])
     projection.flags.extend(map(entry_from_json, rest["flags"]))
-    projection.per_minute.update(dict(rest["per_minute"]))
     projection.lately.extend(Sat(question_from_json(one), *more) for one, *more in rest["lately"])
     projection.checks.extend(rest["checks"])
-    projection.outside.update(rest["outside"])
-    projection.lost.update(rest["lost"])
     for number, skips in rest["skipped"]:
         projection.skipped_by[number] = {event: (who, reason) for event, (who, reason) in skips}
 

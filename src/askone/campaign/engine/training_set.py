@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from heapq import merge
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol, cast, final
+from typing import Any, NamedTuple, cast, final
 
 from askone.learners.abilities import Forecasts, Refits, TakesRanges, able
 from askone.learners.base import Learner
@@ -75,11 +75,8 @@ class GivenAnswer(NamedTuple):
     answer: bool
 
 
-class QuestionReader(Protocol):
-    """Reads questions by their numbers, from a log."""
-
-    def __call__(self, numbers: Sequence[int]) -> Sequence[Question]:
-        """Return the questions of these numbers."""
+QuestionReader = Callable[[Sequence[int]], Sequence[Question]]
+"""Reads questions by their numbers, from a log."""
 
 
 @final

@@ -26,7 +26,7 @@ from askone.campaign.kinds.base import (
     objects,
 )
 from askone.campaign.kinds.consistency import Said, by_classes
-from askone.campaign.settings.section import Attributes, Names, about, section
+from askone.campaign.settings.section import Attributes, Names, about, section, setting
 from askone.errors import InvalidArgument
 from askone.labels.classes import Classes, FiniteSpace
 from askone.learners.abilities import probabilities
@@ -56,8 +56,8 @@ class ClassNames(Kind):
     """Labels are classes.  ``attributes`` (a title, and the classes that have it) are then what alone is asked."""
 
     classes: Annotated[Names, about("the classes")]
-    attributes: Annotated[Attributes, about("titles, each with the classes that have it")] = None
-    max_set_size: Annotated[int | None, about("at most so many classes in a question", 3, ge=1)] = None
+    attributes: Attributes = setting(None, "titles, each with the classes that have it")
+    max_set_size: int | None = setting(None, "at most so many classes in a question", 3, ge=1)
 
     kind: ClassVar[str] = "class"
     learners: ClassVar[tuple[str, ...]] = ("auto", "likelihood", "sgd", "rls")

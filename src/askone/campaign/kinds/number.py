@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from askone.campaign.kinds.base import (
 )
 from askone.campaign.kinds.consistency import Said, by_numbers
 from askone.campaign.kinds.number_exam import Above, laplace, number_exam, rounded, usual_error
-from askone.campaign.settings.section import Words, about, section
+from askone.campaign.settings.section import Words, section, setting
 from askone.encoding.amounts import reading_of
 from askone.errors import InvalidArgument
 from askone.labels.number import Real
@@ -61,22 +61,19 @@ _BEYOND = 20.0  # ranges: nothing lies so far off
 class Numbers(Kind):
     """Labels are numbers in a plausible range (None: it is found by the first questions)."""
 
-    low: Annotated[
-        float | None, about("the range in which labels plausibly lie (none: the first questions find it)", 0.0)
-    ] = None
-    high: Annotated[float | None, about("", 100.0)] = None
-    unit: Annotated[Words, about("stands behind thresholds")] = ""
-    decimals: Annotated[
-        int | None, about("decimals of thresholds; negative: tens, hundreds, ...", 0, ge=-15, le=15)
-    ] = None
-    name: Annotated[Words, about("what the number is: the price")] = ""
-    quantile: Annotated[
-        float, about("what is predicted: 0.5 is the median; 0.9: nine in ten labels lie below", gt=0, lt=1)
-    ] = 0.5
-    goal: Annotated[
-        Literal["value", "revenue"],
-        about('"revenue": numbers are what an offer is worth to people, who are asked at the price that earns most'),
-    ] = "value"
+    low: float | None = setting(
+        None, "the range in which labels plausibly lie (none: the first questions find it)", 0.0
+    )
+    high: float | None = setting(None, "", 100.0)
+    unit: Words = setting("", "stands behind thresholds")
+    decimals: int | None = setting(None, "decimals of thresholds; negative: tens, hundreds, ...", 0, ge=-15, le=15)
+    name: Words = setting("", "what the number is: the price")
+    quantile: float = setting(
+        0.5, "what is predicted: 0.5 is the median; 0.9: nine in ten labels lie below", gt=0, lt=1
+    )
+    goal: Literal["value", "revenue"] = setting(
+        "value", '"revenue": numbers are what an offer is worth to people, who are asked at the price that earns most'
+    )
 
     kind: ClassVar[str] = "number"
     learners: ClassVar[tuple[str, ...]] = ("auto", "filters", "sgd", "rls")
@@ -96,16 +93,13 @@ class Numbers(Kind):
     def __post_init__(self) -> None:
         if (self.low is None) != (self.high is None):
             raise InvalidArgument(f"labels.{'low' if self.low is None else 'high'}", "given, as the other end is", None)
-
-        if self.goal == "revenue" and (self.low is None or self.low < 0.0):
+        if self.goal != "revenue":
+            return
+        if self.low is None or self.low < 0.0:
             raise InvalidArgument("labels.low", 'given, and at least 0 with labels.goal "revenue"', self.low)
-        if self.goal == "revenue" and self.quantile != 0.5:
+        if self.quantile != 0.5:
             raise InvalidArgument("labels.quantile", '0.5 with labels.goal "revenue"', self.quantile)
-        if (
-            self.goal == "revenue"
-            and self.decimals is not None
-            and round(float(self.high or 0.0), self.decimals) <= 0.0
-        ):
+        if self.decimals is not None and round(float(self.high or 0.0), self.decimals) <= 0.0:
             raise InvalidArgument("labels.decimals", "such that the range holds a price above 0", self.decimals)
 
     @property
@@ -224,15 +218,10 @@ class Numbers(Kind):
     def plausible(self, question: Question, learner: Learner[Any], state: Any) -> Question:
         """Return a threshold within the range: a person who is asked about another loses trust."""
         space = _known_range(learner, state)
-        if (
-            space is None
-            or not isinstance(question, HalfSpace)
-            or len(question.direction) > 1
-            or self.goal == "revenue"
-        ):
+        if space is None or self.goal == "revenue" or not isinstance(question, HalfSpace):
             return question
         # A learner with a likelihood takes any threshold; a slope must be asked for where it is.
-        if not able(learner, Forecasts) or question.quantities or question.purpose:
+        if not able(learner, Forecasts) or len(question.direction) > 1 or question.quantities or question.purpose:
             return question
         sign, low, high = question.direction[0], space.lows[0], space.highs[0]
         inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from askone.campaign.engine.training_set import AskedQuestion, number_of, questions_of
-from askone.campaign.output.views import has_picture, shown_fields
+from askone.campaign.output.views import managed
 from askone.learners.abilities import Forecasts, able
 from askone.session.log import Answered
 from askone.store.notices import Flagged
@@ -36,13 +36,11 @@ def answer_page(campaign: Campaign, which: Which, person: str | None, first: int
     narrow: dict[str, Callable[[Campaign, list[AskedQuestion]], list[AskedQuestion]]] = {
         "undecided": _undecided,
         "disagreement": lambda _, many: [one for one in many if _is_disputed(one)],
-        "wrong": lambda _, many: [one for one in many if any(given.answer != one.truth for given in one.given)],
+        "wrong": lambda _, many: [one for one in many if _is_wrong(one)],
         "flagged": lambda at, many: [one for one in many if one.number in _flagged(at)],
         "slow": _slowest,
         "surprising": _surprising,
     }
-    if which == "wrong":
-        found = [one for one in found if one.truth is not None]
     found = narrow[which](campaign, found) if which in narrow else found
     return {"total": len(found), "answers": told(campaign, found[skip : skip + first])}
 
@@ -77,6 +75,10 @@ def flags(campaign: Campaign) -> list[dict[str, Any]]:
 
 def _is_disputed(one: AskedQuestion) -> bool:
     return len({given.answer for given in one.given}) > 1
+
+
+def _is_wrong(one: AskedQuestion) -> bool:
+    return one.truth is not None and any(given.answer != one.truth for given in one.given)
 
 
 def _undecided(campaign: Campaign, found: list[AskedQuestion]) -> list[AskedQuestion]:
@@ -143,8 +145,7 @@ def told(campaign: Campaign, asked: Sequence[AskedQuestion]) -> list[dict[str, A
         ]  # fmt: skip
         found.append({
             "number": one.number, "sentence": str(question), "words": words,
-            "key": row.key, "position": row.position, "row": shown_fields(row, campaign.settings.rows.show),
-            "image": f"/api/v1/campaigns/{campaign.name}/rows/{row.position}/image" if has_picture(row) else None,
+            **managed(campaign.name, row, campaign.settings.rows.show),
             "gold": one.truth if one.role == "gold" else None, "given": given,
             "decided": projection.lessons.answer_to(one.number),
             "ruling": None if ruling is None else ruling[1], "flags": flags[one.number], "chance": chance,

@@ -9,6 +9,7 @@ what a question has already, or what was here before, is passed over, so that a 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, final
@@ -16,9 +17,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, final
 from askone.campaign.engine.training_set import MOST_OPINIONS
 from askone.campaign.kinds.base import Kind
 from askone.campaign.output._formats import Record, pages
-from askone.campaign.output._json_list import JsonList
 from askone.campaign.output.export import begun_settings, fate, iso, until
 from askone.campaign.settings.settings import Settings
+from askone.campaign.tables.json_list import list_elements
 from askone.errors import CampaignClosed, InvalidFile, NotPrivate
 from askone.questions.base import Question
 from askone.session.log import Answered, Asked
@@ -38,6 +39,7 @@ CONFIG = """<View>
 WORDS = ("Yes", "No")
 _PAGE = 500  # tasks that are read or written at once
 _MOST_ANNOTATIONS = 1_000_000  # of a file
+_MOST = 4 << 20  # characters of a task
 _FROM, _TO = "answer", "question"  # names in CONFIG
 _LONGEST = 86_400.0  # seconds that an answer may have taken
 
@@ -175,7 +177,7 @@ def take_page(campaign: Campaign, page: Sequence[GivenChoice], now: float, count
 
 
 def _annotations(file: BinaryIO, name: str, counts: dict[str, int]) -> Iterator[GivenChoice]:
-    for task in JsonList(file, "a file of tasks"):
+    for task in _tasks_in(file):
         if isinstance(task, Mapping) and "askone_number" in task and "data" not in task:
             # It lacks the ids by which an answer that is here already is told from a new one.
             raise InvalidFile("a file of tasks must be Label Studio's export JSON; got JSON-MIN")
@@ -188,6 +190,20 @@ def _annotations(file: BinaryIO, name: str, counts: dict[str, int]) -> Iterator[
             counts["unknown"] += len(notes)
             continue
         yield from (_read(number, note, place) for place, note in enumerate(notes))
+
+
+def _tasks_in(file: BinaryIO) -> Iterator[Any]:
+    """Yield the tasks of a file as JSON values, one at a time."""
+    for line, text in list_elements(file, _refusal, _MOST):
+        try:
+            yield json.loads(text)
+        except (ValueError, RecursionError) as error:
+            reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+            raise _refusal(f"line {line}: {reason}") from error
+
+
+def _refusal(reason: str) -> InvalidFile:
+    return InvalidFile(f"a file of tasks must be a JSON list: {reason}")
 
 
 def _read(number: int, note: Mapping[str, Any], place: int) -> GivenChoice:

@@ -26,6 +26,12 @@ def shown_fields(row: Row, show: Sequence[str] | None) -> list[dict[str, Any]]:
     return [field(name, row.content[name]) for name in names if not (name == IMAGE and has_picture(row))]
 
 
+def managed(campaign: str, row: Row, show: Sequence[str] | None) -> dict[str, Any]:
+    """Return a row as managers see it: its name and place, what people see of it, and where its picture is."""
+    image = f"/api/v1/campaigns/{campaign}/rows/{row.position}/image" if has_picture(row) else None
+    return {"key": row.key, "position": row.position, "row": shown_fields(row, show), "image": image}
+
+
 def held_position(seats: Sequence[Seat], lease: str) -> int | None:
     """Return the row that somebody holds under a lease, or will hold next, of these seats of theirs."""
     for seat in seats:

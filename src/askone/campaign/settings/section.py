@@ -2,7 +2,7 @@
 
 >>> @section("pets")
 ... class Pets:
-...     count: Annotated[int, about("how many there are", ge=0, le=9)] = 1
+...     count: int = setting(1, "how many there are", ge=0, le=9)
 >>> Pets(count=12)
 Traceback (most recent call last):
 askone.errors.InvalidArgument: pets.count must be a whole number from 0 to 9; got 12
@@ -55,9 +55,14 @@ def section(place: str = "") -> Callable[[_SECTION], _SECTION]:
     return decorate
 
 
-def about(note: str, example: Any = None, **bounds: Any) -> Any:
-    """Return what a setting is, with an example for those that have no value, and its bounds as pydantic names them."""
-    return Field(description=note, examples=None if example is None else [example], **bounds)
+def setting(default: Any, note: str, example: Any = None, **bounds: Any) -> Any:
+    """Return a setting's default and what it is, an example for those that have no value, and pydantic's bounds."""
+    return about(note, example, default=default, **bounds)
+
+
+def about(note: str, example: Any = None, **options: Any) -> Any:
+    """Return what a setting is, as ``setting`` does, of one that must be given: ``Annotated[int, about("...")]``."""
+    return Field(description=note, examples=None if example is None else [example], **options)
 
 
 def _refusal(error: ValidationError, cls: Any, place: str) -> InvalidArgument:

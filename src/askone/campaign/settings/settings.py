@@ -43,6 +43,7 @@ from askone.campaign.settings.section import (
     about,
     plain,
     section,
+    setting,
     unknown,
 )
 from askone.errors import InvalidArgument
@@ -64,25 +65,20 @@ _DAY: Final = 86_400.0  # seconds
 class RowSettings:
     """Which columns are what."""
 
-    key: Annotated[Line | None, about("the column that names each row (none: rows are numbered)", "id")] = None
-    show: Annotated[
-        ColumnNames, about("the columns that people see (none: all but a key such as id)", ["size", "photo"])
-    ] = None
-    learn: Annotated[
-        ColumnNames, about("the columns that the model sees (none: all but the key)", ["size", "year"])
-    ] = None
-    gold: Annotated[
-        Line | None, about("a column that holds the labels of some rows: it is neither shown nor learnt", "price")
-    ] = None
-    file: Annotated[
-        Line | None,
-        about("the table: CSV, .xlsx, JSON lines, Parquet, a folder or zip file of images, a database", "rows.csv"),
-    ] = None
-    part: Annotated[Line | None, about("the sheet of a spreadsheet, or the split of a dataset", "Sheet1")] = None
-    query: Annotated[Prose | None, about("what is read from a database", "SELECT * FROM homes")] = None
-    header: Annotated[
-        bool | None, about("whether the first line names columns (none: yes, unless it looks like a row)", False)
-    ] = None
+    key: Line | None = setting(None, "the column that names each row (none: rows are numbered)", "id")
+    show: ColumnNames = setting(None, "the columns that people see (none: all but a key such as id)", ["size", "photo"])
+    learn: ColumnNames = setting(None, "the columns that the model sees (none: all but the key)", ["size", "year"])
+    gold: Line | None = setting(
+        None, "a column that holds the labels of some rows: it is neither shown nor learnt", "price"
+    )
+    file: Line | None = setting(
+        None, "the table: CSV, .xlsx, JSON lines, Parquet, a folder or zip file of images, a database", "rows.csv"
+    )
+    part: Line | None = setting(None, "the sheet of a spreadsheet, or the split of a dataset", "Sheet1")
+    query: Prose | None = setting(None, "what is read from a database", "SELECT * FROM homes")
+    header: bool | None = setting(
+        None, "whether the first line names columns (none: yes, unless it looks like a row)", False
+    )
 
     def __post_init__(self) -> None:
         for name in ("show", "learn"):
@@ -98,18 +94,14 @@ class RowSettings:
 class QuestionSettings:
     """The wording of questions."""
 
-    wording: Annotated[
-        Words,
-        about(
-            "empty: as usual; numbers may use {threshold}, {amount}, {side}; classes {set}; orders {first}, {second}"
-        ),
-    ] = ""
-    instructions: Annotated[Prose, about("what people should know before they answer")] = ""
-    answers: Annotated[Answers, about("the words for yes and no")] = YES_NO
-    language: Annotated[
-        Literal["auto", "en", "de", "fr", "es", "zh", "ar"],
-        about('of the pages for people who answer; "auto": each reader\'s own, where it is one of these'),
-    ] = "auto"
+    wording: Words = setting(
+        "", "empty: as usual; numbers may use {threshold}, {amount}, {side}; classes {set}; orders {first}, {second}"
+    )
+    instructions: Prose = setting("", "what people should know before they answer")
+    answers: Answers = setting(YES_NO, "the words for yes and no")
+    language: Literal["auto", "en", "de", "fr", "es", "zh", "ar"] = setting(
+        "auto", 'of the pages for people who answer; "auto": each reader\'s own, where it is one of these'
+    )
 
 
 @final
@@ -117,64 +109,51 @@ class QuestionSettings:
 class AskSettings:
     """Limits of asking: how many questions, of whom, and when to stop."""
 
-    budget: Annotated[int | None, about("answers in all", 2000, ge=1, le=_MOST_ANSWERS)] = None
-    per_row: Annotated[int, about("questions about each row, one after all others had theirs", ge=1, le=50)] = 1
-    until: Annotated[
-        Literal["asked", "known"],
-        about('"known": a row that was asked is asked again only until it is known, per_row times at most'),
-    ] = "asked"
-    tolerance: Annotated[
-        float,
-        about(
-            "what is known: of a number its prediction's deviation as a share of the range, of a class the chance that "
-            "it is another one is no more than this",
-            gt=0,
-            le=0.5,
-        ),
-    ] = 0.05
-    overlap: Annotated[
-        PeoplePerQuestion,
-        about('how many people answer each question; "auto": one, and others where that tells more than another row'),
-    ] = 1
-    bag: Annotated[
-        int,
-        about(
-            "classes: rows in one question at most, where the model is nearly sure of all and one key for them tells "
-            "more per second than a question about one row",
-            ge=1,
-            le=LARGEST,
-        ),
-    ] = 1
-    gold_share: Annotated[
-        float,
-        about(
-            "share of each person's questions about rows whose label is known, to measure them: 0.05 with rows.gold",
-            ge=0,
-            le=0.9,
-        ),
-    ] = 0.0
-    training: Annotated[
-        int, about("questions with known answers (rows.gold) to practise on before the first real one", ge=0, le=20)
-    ] = 0
-    exam_share: Annotated[float, about("share of questions that measure the model", ge=0, le=0.9)] = 0.15
-    exams: Annotated[
-        Literal["error", "mean", "both"],
-        about(
-            'what they measure, for numbers: "error": the model\'s; "mean": the labels\' as well, less exactly; "both"'
-        ),
-    ] = "error"
-    order: Annotated[
-        RowOrder,
-        about('"auto": the rows that help most; "random": in random order; "file": as they come, for live streams'),
-    ] = "auto"
-    lease_seconds: Annotated[float, about("how long a question is held for a person who is silent", ge=1, le=_DAY)] = (
-        60.0
+    budget: int | None = setting(None, "answers in all", 2000, ge=1, le=_MOST_ANSWERS)
+    per_row: int = setting(1, "questions about each row, one after all others had theirs", ge=1, le=50)
+    until: Literal["asked", "known"] = setting(
+        "asked", '"known": a row that was asked is asked again only until it is known, per_row times at most'
     )
-    per_person: Annotated[int | None, about("answers of one person at most", 500, ge=1, le=_MOST_ANSWERS)] = None
-    target: Annotated[float | None, about("stop when the measured error is below this", 10.0, gt=0)] = None
-    price: Annotated[float | None, about("of one answer, for forecasts", 0.05, ge=0, le=1e12)] = None
-    currency: Annotated[Words, about("of the price", max_length=20)] = ""
-    seconds: Annotated[float, about("time for one answer, for forecasts", ge=0.01, le=_DAY)] = 4.0
+    tolerance: float = setting(
+        0.05,
+        "what is known: of a number its prediction's deviation as a share of the range, of a class the chance that "
+        "it is another one is no more than this",
+        gt=0,
+        le=0.5,
+    )
+    overlap: PeoplePerQuestion = setting(
+        1, 'how many people answer each question; "auto": one, and others where that tells more than another row'
+    )
+    bag: int = setting(
+        1,
+        "classes: rows in one question at most, where the model is nearly sure of all and one key for them tells "
+        "more per second than a question about one row",
+        ge=1,
+        le=LARGEST,
+    )
+    gold_share: float = setting(
+        0.0,
+        "share of each person's questions about rows whose label is known, to measure them: 0.05 with rows.gold",
+        ge=0,
+        le=0.9,
+    )
+    training: int = setting(
+        0, "questions with known answers (rows.gold) to practise on before the first real one", ge=0, le=20
+    )
+    exam_share: float = setting(0.15, "share of questions that measure the model", ge=0, le=0.9)
+    exams: Literal["error", "mean", "both"] = setting(
+        "error",
+        'what they measure, for numbers: "error": the model\'s; "mean": the labels\' as well, less exactly; "both"',
+    )
+    order: RowOrder = setting(
+        "auto", '"auto": the rows that help most; "random": in random order; "file": as they come, for live streams'
+    )
+    lease_seconds: float = setting(60.0, "how long a question is held for a person who is silent", ge=1, le=_DAY)
+    per_person: int | None = setting(None, "answers of one person at most", 500, ge=1, le=_MOST_ANSWERS)
+    target: float | None = setting(None, "stop when the measured error is below this", 10.0, gt=0)
+    price: float | None = setting(None, "of one answer, for forecasts", 0.05, ge=0, le=1e12)
+    currency: Words = setting("", "of the price", max_length=20)
+    seconds: float = setting(4.0, "time for one answer, for forecasts", ge=0.01, le=_DAY)
 
     @property
     def people(self) -> int:
@@ -195,18 +174,17 @@ class AskSettings:
 class LearnerSettings:
     """The learner: arguments of these names of estimators and their learners; ``seed`` is their ``random_state``."""
 
-    flip: Annotated[float, about("share of answers that are wrong, if you know it", ge=0, le=0.49)] = 0.0
-    guess: Annotated[float, about("numbers: share of yes whatever is true, if you know it", ge=0, lt=1)] = 0.0
-    lapse: Annotated[float, about("numbers: share of no whatever is true, if you know it", ge=0, lt=1)] = 0.0
-    seed: Annotated[int, about("of everything random", ge=0, le=2**32 - 1)] = 0
-    interval: Annotated[
-        float | None, about("numbers: ask also for intervals that hold this share of labels", 0.8, gt=0, lt=1)
-    ] = None
-    loss: Annotated[
-        Literal["median", "squared", "huber", "logcosh"],
-        about("numbers: what is predicted: median, squared (the mean), huber, logcosh"),
-    ] = "median"
-    learner: Annotated[str, about("how it learns; auto is best")] = "auto"
+    flip: float = setting(0.0, "share of answers that are wrong, if you know it", ge=0, le=0.49)
+    guess: float = setting(0.0, "numbers: share of yes whatever is true, if you know it", ge=0, lt=1)
+    lapse: float = setting(0.0, "numbers: share of no whatever is true, if you know it", ge=0, lt=1)
+    seed: int = setting(0, "of everything random", ge=0, le=2**32 - 1)
+    interval: float | None = setting(
+        None, "numbers: ask also for intervals that hold this share of labels", 0.8, gt=0, lt=1
+    )
+    loss: Literal["median", "squared", "huber", "logcosh"] = setting(
+        "median", "numbers: what is predicted: median, squared (the mean), huber, logcosh"
+    )
+    learner: str = setting("auto", "how it learns; auto is best")
 
 
 @final
@@ -214,11 +192,10 @@ class LearnerSettings:
 class PeopleSettings:
     """What is made of how people answer."""
 
-    pause_below: Annotated[
-        float | None,
-        about("pause whoever's answers surely tell less than so many bits each (none: nobody)", 0.2, gt=0, le=1),
-    ] = None
-    pause_after: Annotated[int, about("but nobody who gave fewer answers than these", ge=10, le=_MOST_ANSWERS)] = 40
+    pause_below: float | None = setting(
+        None, "pause whoever's answers surely tell less than so many bits each (none: nobody)", 0.2, gt=0, le=1
+    )
+    pause_after: int = setting(40, "but nobody who gave fewer answers than these", ge=10, le=_MOST_ANSWERS)
 
 
 @final
@@ -226,18 +203,13 @@ class PeopleSettings:
 class PrivacySettings:
     """Whether answers are flipped before they leave whoever gives them (see ``askone.privacy``)."""
 
-    epsilon: Annotated[
-        float | None,
-        about(
-            "answers are flipped with 1/(1 + e^epsilon) before they are sent (none: they are not)", 1.0, ge=0.1, le=30
-        ),
-    ] = None
-    budget: Annotated[
-        float | None, about("what a person may spend, an answer costs epsilon (none: any)", 20.0, gt=0, le=1e6)
-    ] = None
-    mechanism: Annotated[
-        Literal["randomized response"] | None, about("how answers are made private, where they are")
-    ] = None
+    epsilon: float | None = setting(
+        None, "answers are flipped with 1/(1 + e^epsilon) before they are sent (none: they are not)", 1.0, ge=0.1, le=30
+    )
+    budget: float | None = setting(
+        None, "what a person may spend, an answer costs epsilon (none: any)", 20.0, gt=0, le=1e6
+    )
+    mechanism: Literal["randomized response"] | None = setting(None, "how answers are made private, where they are")
 
     def __post_init__(self) -> None:
         if self.epsilon is None:

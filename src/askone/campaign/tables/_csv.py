@@ -31,7 +31,6 @@ from askone.campaign.tables.base import (
     heading,
     listed,
     looks_like_number,
-    numbered,
     refuse_row,
     rows_at_once,
 )
@@ -268,7 +267,7 @@ def layout_of(path: Path, origin: str, limits: Limits, header: bool | None) -> C
     if header is None:
         _refuse_title(text, delimiter, f"{origin}: line {blank + 1}")
         refuse_row(names, records[1:], f"{origin}: line {blank + 1}")
-    tidy = heading(numbered(len(names)) if header is False else names, origin, limits)
+    tidy = heading([""] * len(names) if header is False else names, origin, limits)
     if header is not False and len(head) < _HEAD and not any(records[1:]):
         raise InvalidFile(f"{origin}: has no rows, only the names of columns")
     return CsvDialect(encoding, delimiter, tidy, blank, unbalanced, int(header is not False))

@@ -5,19 +5,17 @@ from __future__ import annotations
 import codecs
 import json
 import math
-import re
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
 from askone.campaign.tables.base import SAMPLE, Cells, FileTable, Limits, Spread, column_of, heading
+from askone.campaign.tables.json_list import list_elements
 from askone.errors import InvalidFile
 
 _CHUNK: Final = 5_000
 _ROOM: Final = 1 << 23  # characters of a chunk
 _READ: Final = 1 << 16
-_BLANKS: Final = re.compile(r"[ \t\r\n]*")
 
 
 @final
@@ -86,61 +84,8 @@ class JsonLines(FileTable):
                     yield line, text
 
     def _elements(self) -> Iterator[tuple[int, str]]:
-        """Yield the elements of the one list in the file, each with the line on which it begins.
-
-        The file is read in pieces that grow until an element is whole, so that no more than one is held.
-        """
-        pieces, line = self._pieces(), 1
-        text, at = next(pieces, ""), 0
-
-        def following(sign: str) -> str:
-            """Pass over blanks, and this sign if it is next; return what comes then, or nothing at the end."""
-            nonlocal text, at, line
-            while True:
-                end = _blanks(text, at)
-                line += text.count("\n", at, end)
-                at = end
-                if sign and text.startswith(sign, at):
-                    at, sign = at + 1, ""
-                elif at < len(text):
-                    return text[at]
-                else:
-                    text, at = next(pieces, ""), 0
-                    if not text:
-                        return ""
-
-        sign, is_first = following("["), True
-        while sign and sign != "]":
-            if not is_first:
-                if sign != ",":
-                    raise self._refusal(f"line {line}: a comma or the end of the list is needed; got {sign}")
-                sign = following(",")
-            is_first, end = False, _end_of_value(text, at)
-            while end is None:
-                if len(text) - at > self._limits.line:
-                    raise self._refusal(f"line {line}: at most {self._limits.line} characters are allowed")
-                text, at = text[at:], 0
-                longer = text + "".join(islice(pieces, 1 + len(text) // _READ))
-                end, text = len(text) if len(longer) == len(text) else _end_of_value(longer, 0), longer
-            yield line, text[at:end]
-            line, at = line + text.count("\n", at, end), end
-            sign = following("")
-        if not sign:
-            raise self._refusal(f"line {line}: the list is not closed: the file was cut off")
-        at += 1
-        if sign := following(""):
-            raise self._refusal(f"line {line}: nothing may come after the list; got {sign}")
-
-    def _pieces(self) -> Iterator[str]:
-        decoder = codecs.getincrementaldecoder("utf-8-sig")()
         with self._path.open("rb") as file:
-            try:
-                while data := file.read(_READ):
-                    if text := decoder.decode(data):
-                        yield text
-                decoder.decode(b"", final=True)
-            except UnicodeDecodeError as error:
-                raise self._refusal("UTF-8 is needed") from error
+            yield from list_elements(file, self._refusal, self._limits.line)
 
     def _object(self, text: str, line: int) -> Cells:
         try:
@@ -183,21 +128,6 @@ class JsonLines(FileTable):
             value = cells.get(name)
             typed[name] = value if number or value is None or isinstance(value, str) else json.dumps(value)
         return typed
-
-
-def _blanks(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return at if found is None else found.end()
-
-
-def _end_of_value(text: str, at: int) -> int | None:
-    """Return where the value that begins here ends, or None if there is more of it to be read."""
-    try:
-        return json.JSONDecoder().raw_decode(text, at)[1]
-    except ValueError:
-        return None
-    except RecursionError:
-        return len(text)  # which is refused for it when it is read
 
 
 def as_cell(value: Any, limits: Limits, where: str) -> Any:

@@ -21,22 +21,12 @@ from openpyxl.worksheet._reader import FORMULA_TAG, MERGE_TAG, ROW_TAG, WorkShee
 
 from askone._common.zip_archive import UNREADABLE, ArchiveLimits, opened, refuse
 from askone.campaign.tables._values import ValueTable, plain_value
-from askone.campaign.tables.base import LIMITS, Limits, ReadOptions, heading, numbered, refuse_row
+from askone.campaign.tables.base import LIMITS, Limits, ReadOptions, heading, refuse_row
 from askone.errors import AskoneError, InvalidArgument, InvalidFile
 
 # What bandit would warn of is what _refuse_definitions refuses, before anything else is read.
 # What openpyxl raises for a file that is not what it should be.
-_BROKEN = (
-    *UNREADABLE,
-    ParseError,
-    KeyError,
-    TypeError,
-    IndexError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-    Warning,
-)
+_BROKEN = (*UNREADABLE, ParseError, LookupError, TypeError, AttributeError, OverflowError, Warning)
 _MEMBERS, _BLOCK = 10_000, 1 << 20
 _TOTAL: Final = 1 << 30  # bytes of XML, of which a cell takes some forty
 _WHOLE: Final = 1 << 26  # bytes of a part that is read at once
@@ -121,7 +111,7 @@ class Spreadsheet(ValueTable):
         names = [_told(cells.get(column)) for column in range(1, width + 1)]
         if self._options.header is False:
             widest = max([width, *(max(more) for _, more in self._filled())])
-            return heading(numbered(widest), self._origin, self._limits), header, True
+            return heading([""] * widest, self._origin, self._limits), header, True
         if self._options.header is None:
             refuse_row(names, below, f"{self._origin}: row {header}")
         for first, last, left, right in self._merged:

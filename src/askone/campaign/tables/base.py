@@ -153,7 +153,7 @@ class Spread:
 
 
 def heading(names: Sequence[str], origin: str, limits: Limits) -> tuple[str, ...]:
-    """Return names of columns, tidied: one line each, different from each other, none blank.
+    """Return names of columns, tidied: one line each, different from each other; a number in place of a blank one.
 
     >>> heading(["size\\n(m²)", "", " price"], "homes.csv", Limits())
     ('size (m²)', 'column 2', 'price')
@@ -171,15 +171,6 @@ def heading(names: Sequence[str], origin: str, limits: Limits) -> tuple[str, ...
             twice = f"columns {tidy.index(name) + 1} and {place}"
             raise InvalidFile(f"{origin}: line 1: {twice} have the same name {name!r}")
     return tidy
-
-
-def numbered(columns: int) -> tuple[str, ...]:
-    """Return names for so many columns without names.
-
-    >>> numbered(2)
-    ('column 1', 'column 2')
-    """
-    return tuple(f"column {place}" for place in range(1, columns + 1))
 
 
 def refuse_row(names: Sequence[str], below: Sequence[Sequence[str]], where: str) -> None:

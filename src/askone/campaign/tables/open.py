@@ -25,12 +25,18 @@ if TYPE_CHECKING:
 else:
     _spreadsheet = lazy_import("askone.campaign.tables._spreadsheet")
 
-_PARQUET, _SQLITE = b"PAR1", b"SQLite format 3\0"
-_GZIP, _ZIP, _OLD_OFFICE = b"\x1f\x8b", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_IMAGES: Final = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")
-_PDF: Final = b"%PDF-"
+_PARQUET, _ZIP, _OLD_OFFICE = b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _JSON: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
 _READ: Final = "CSV, .xlsx, JSON lines or Parquet are read"
+_IMAGES: Final = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")
+_REFUSED: Final[dict[bytes | tuple[bytes, ...], str]] = {
+    b"\x1f\x8b": f"is a packed file; unpack it first ({_READ})",
+    _OLD_OFFICE: "is an old or encrypted office file; save it as .xlsx, without a password, or as CSV",
+    b"SQLite format 3\0": 'is a database; on the command line: askone new sqlite:///{origin} --query "..."',
+    _IMAGES: "is one image; the folder that images lie in is needed, or a zip file of them",
+    b"%PDF-": f"is a PDF; {_READ}",
+}
+"""How files begin that hold no table, and what is said of them."""
 
 
 def open_table(
@@ -68,18 +74,9 @@ def _opened(path: str | os.PathLike[str], limits: Limits, name: str | None, opti
         raise InvalidFile(f"{origin}: is called a zip file and is none; {_READ}")
     if Path(origin).suffix.lower() == ".xlsx" and not start.startswith(_OLD_OFFICE):
         raise InvalidFile(f"{origin}: is called a spreadsheet and is none, or was cut off; {_READ}")
-    if start.startswith(_GZIP):
-        raise InvalidFile(f"{origin}: is a packed file; unpack it first ({_READ})")
-    if start.startswith(_OLD_OFFICE):
-        raise InvalidFile(
-            f"{origin}: is an old or encrypted office file; save it as .xlsx, without a password, or as CSV"
-        )
-    if start.startswith(_SQLITE):
-        raise InvalidFile(f'{origin}: is a database; on the command line: askone new sqlite:///{origin} --query "..."')
-    if start.startswith(_IMAGES):
-        raise InvalidFile(f"{origin}: is one image; the folder that images lie in is needed, or a zip file of them")
-    if start.startswith(_PDF):
-        raise InvalidFile(f"{origin}: is a PDF; {_READ}")
+    reason = next((reason for beginnings, reason in _REFUSED.items() if start.startswith(beginnings)), None)
+    if reason is not None:
+        raise InvalidFile(f"{origin}: {reason.format(origin=origin)}")
     if _is_json(start, origin):
         return JsonLines(place, origin, limits)
     if find_spec("pyarrow") is None:

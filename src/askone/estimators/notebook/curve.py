@@ -70,10 +70,7 @@ class Judge:
 
     def curve(self, points: list[tuple[int, float]]) -> LearningCurve:
         """Return points with what they measure."""
-        if isinstance(self.space, Real):
-            return LearningCurve("mean absolute error", self.space.unit, tuple(points))
-        what = "pairs in the wrong order" if isinstance(self.space, Ranking) else "wrong classes"
-        return LearningCurve(f"share of {what}", "%", tuple(points))
+        return _curve(self.space, points)
 
 
 def judge_of(space: Space, clip: bool, rows: Array, y: Any) -> Judge | None:
@@ -98,13 +95,16 @@ def own_account(stream: Stream, rows: Array) -> LearningCurve | None:
     learner, X = stream.learner, rows[_some(len(rows))]
     states = [state for state in stream.past() if learner.count(state)]
     found = [(learner.count(state), _expected(learner, state, X)) for state in states]
-    points = tuple((count, float(errors.mean())) for count, errors in found if errors is not None)
-    if not points:
-        return None
-    if isinstance(learner.space, Real):
-        return LearningCurve("mean absolute error, as the model expects", learner.space.unit, points)
-    what = "pairs in the wrong order" if isinstance(learner.space, Ranking) else "wrong classes"
-    return LearningCurve(f"share of {what}, as the model expects", "%", points)
+    points = [(count, float(errors.mean())) for count, errors in found if errors is not None]
+    return _curve(learner.space, points, ", as the model expects") if points else None
+
+
+def _curve(space: Space, points: list[tuple[int, float]], by: str = "") -> LearningCurve:
+    """Return points with what an error is for these labels, and by whose account."""
+    if isinstance(space, Real):
+        return LearningCurve(f"mean absolute error{by}", space.unit, tuple(points))
+    what = "pairs in the wrong order" if isinstance(space, Ranking) else "wrong classes"
+    return LearningCurve(f"share of {what}{by}", "%", tuple(points))
 
 
 def _expected(learner: Learner[Any], state: Any, X: Array) -> Array | None:

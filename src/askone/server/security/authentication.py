@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
-from typing import Any, final
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Any, TypeVar, final
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -22,6 +23,7 @@ COOKIE = "askone_session"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _EVERYTHING = frozenset(SCOPES)
 _MOST = 20_000
+_Found = TypeVar("_Found")
 
 
 @final
@@ -35,8 +37,7 @@ class Auth:
     def __init__(self, store: Store, config: ServerConfig, clock: Callable[[], float] = time.time) -> None:
         self._store, self._accounts = store, store.accounts
         self._config, self._clock = config, clock
-        self._people: dict[str, tuple[float, CurrentUser]] = {}
-        self._roles: dict[tuple[str, str], tuple[float, str]] = {}
+        self._kept: dict[Hashable, tuple[float, Any]] = {}
         self._changes = 0
         self._session_seconds = config.session_days * 86400
         self._cookie: dict[str, Any] = {"httponly": True, "samesite": "strict", "secure": config.tls}
@@ -53,32 +54,36 @@ class Auth:
             kind, _, token = given.partition(" ")
             if kind.lower() != "bearer" or not token.startswith(TOKEN):
                 raise self._failed(request)
-            person = await self._known(digest(token), self._by_token)
+            mark = digest(token)
+            person = await self._known(mark, partial(self._by_token, mark))
             if person is None:
                 raise self._failed(request)
             return person
         session = request.cookies.get(COOKIE)
         if not session:
             return None
-        person = await self._known(digest(session), self._by_session)
+        mark = digest(session)
+        person = await self._known(mark, partial(self._by_session, mark))
         if person is None and required:
             raise self._failed(request)
         return person
 
-    async def _known(self, mark: str, load: Callable[[str], CurrentUser | None]) -> CurrentUser | None:
-        kept = self._people.get(mark)
+    async def _known(self, mark: Hashable, load: Callable[[], _Found | None]) -> _Found | None:
+        """Return what was looked up under this mark a moment ago, or is now."""
+        kept = self._kept.get(mark)
         if kept is not None and kept[0] > time.monotonic():
-            return kept[1]
+            found: _Found = kept[1]
+            return found
         changes = self._changes
-        person = await asyncio.to_thread(load, mark)
-        if person is None:
-            self._people.pop(mark, None)
+        loaded = await asyncio.to_thread(load)
+        if loaded is None:
+            self._kept.pop(mark, None)
         elif changes == self._changes:
             # Otherwise something was revoked while this was looked up.
-            if len(self._people) >= _MOST:
-                self._people.clear()
-            self._people[mark] = (time.monotonic() + self._config.remember_seconds, person)
-        return person
+            if len(self._kept) >= _MOST:
+                self._kept.clear()
+            self._kept[mark] = (time.monotonic() + self._config.remember_seconds, loaded)
+        return loaded
 
     def _failed(self, request: Request) -> Exception:
         self._failures.spend(client_address(request))
@@ -100,16 +105,7 @@ class Auth:
 
     async def role(self, campaign: str, person: CurrentUser) -> str | None:
         """Return the person's role in a campaign; administrators manage all of them."""
-        kept = self._roles.get((campaign, person.id))
-        if kept is not None and kept[0] > time.monotonic():
-            return kept[1]
-        changes = self._changes
-        role = await asyncio.to_thread(self._role, campaign, person)
-        if role is not None and changes == self._changes:
-            if len(self._roles) >= _MOST:
-                self._roles.clear()
-            self._roles[campaign, person.id] = (time.monotonic() + self._config.remember_seconds, role)
-        return role
+        return await self._known((campaign, person.id), partial(self._role, campaign, person))
 
     def _role(self, campaign: str, person: CurrentUser) -> str | None:
         self._store.campaign(campaign)  # raises where there is none
@@ -118,8 +114,7 @@ class Auth:
     def clear_cache(self) -> None:
         """Something about accounts changed: nothing that was looked up is used any more."""
         self._changes += 1
-        self._people.clear()
-        self._roles.clear()
+        self._kept.clear()
 
     def check_csrf(self, request: Request, person: CurrentUser | None) -> None:
         """Refuse what another site made a browser send: cross-site request forgery (CSRF).

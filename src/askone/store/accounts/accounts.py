@@ -18,8 +18,7 @@ from typing import final
 from askone.errors import AlreadyExists
 from askone.store._database import Record, Session
 from askone.store.accounts.names import folded, valid_name
-from askone.store.accounts.removal import RemovalRepository
-from askone.store.accounts.users import keepable
+from askone.store.accounts.users import UserRepository, keepable
 from askone.store.accounts.webhooks import PUT_SETTING, WebhookRepository
 
 
@@ -72,7 +71,7 @@ _GUESTS = """SELECT u.id FROM users u WHERE u.role = 'annotator' AND u.password 
 
 
 @final
-class Accounts(RemovalRepository, WebhookRepository):
+class Accounts(UserRepository, WebhookRepository):
     """Everything about people that is no part of a log.  Of each secret only a hash is kept."""
 
     def prune(self, now: float, before: float) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Users, and who works on which campaign."""
+"""Users, who works on which campaign, and ways out: access ended, users shut out, users forgotten."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from askone._common.validate import as_choice
 from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
 from askone.store._codec import as_texts
 from askone.store._database import Database, Record, Session
-from askone.store.accounts.names import folded, plain, valid_name
+from askone.store.accounts.names import FORGOTTEN, folded, plain, valid_name
 
 Role = Literal["admin", "manager", "annotator", "program"]
 """A program answers as annotators do, by tokens alone; what it says counts as a program's."""
@@ -72,7 +72,7 @@ class Repository:
 
 
 class UserRepository(Repository):
-    """Users and members."""
+    """Users and members, and how they go."""
 
     def add_user(self, id: str, name: str, role: Role, password_hash: str | None = None) -> None:
         """Add a user, whose name looks like no other's (see ``names``)."""
@@ -84,7 +84,7 @@ class UserRepository(Repository):
 
     def user(self, id: str) -> User | None:
         """Return the user of an id."""
-        return self._user("WHERE id = ?", id)
+        return next(iter(self._users("WHERE id = ?", id)), None)
 
     def user_by_name(self, name: str) -> User | None:
         """Return the user of a name, in whatever case and look-alike letters it is written."""
@@ -99,9 +99,6 @@ class UserRepository(Repository):
     def _users(self, where: str, *values: str) -> list[User]:
         found = self._read(f"SELECT id, name, role, password, disabled FROM users {where}", *values)
         return [User(id, name, role, password, bool(disabled)) for id, name, role, password, disabled in found]
-
-    def _user(self, where: str, value: str) -> User | None:
-        return next(iter(self._users(where, value)), None)
 
     def set_password(self, id: str, password_hash: str | None) -> None:
         """Another password, or none: then nobody can sign in with one.  Sessions and tokens end."""
@@ -124,6 +121,32 @@ class UserRepository(Repository):
             for table in ("sessions", "tokens"):
                 session.run(f"DELETE FROM {table} WHERE person = ?", (id,))
             yield session
+
+    def end_access(self, id: str) -> None:
+        """End all sessions and tokens of a user: whoever has one is out."""
+        with self._ending(id):
+            pass
+
+    def disable_user(self, id: str, disabled: bool = True) -> None:
+        """Shut a user out: their sessions end, and their tokens are of no use while they are disabled."""
+        keepable((id,))
+        with self._database.transaction() as session:
+            if not disabled and session.fetch("SELECT 1 FROM users WHERE id = ? AND name = ?", (id, _pseudonym(id))):
+                raise InvalidArgument("user", "one who is not forgotten", id)
+            session.run("UPDATE users SET disabled = ? WHERE id = ?", (int(disabled), id))
+            session.run("DELETE FROM sessions WHERE person = ?", (id,))
+
+    def forget_user(self, id: str) -> None:
+        """Delete what is known of a user; the id stays in the logs, and a pseudonym with it."""
+        pseudonym = _pseudonym(id)
+        with self._ending(id) as session:
+            session.run("DELETE FROM members WHERE person = ?", (id,))
+            # What is folded begins with no space: so this is nobody's name, not even one of before it was reserved.
+            session.run(
+                "UPDATE users SET name = ?, folded = ?, password = NULL, disabled = 1 WHERE id = ?",
+                (pseudonym, f" {pseudonym}", id),
+            )
+        self._database.scrub()
 
     def add_member(self, campaign: str, user: str, role: MemberRole) -> None:
         """Let a user into a campaign, or give a member another role."""
@@ -161,6 +184,10 @@ class UserRepository(Repository):
         """Take a user out of a campaign; whether they were in it."""
         number = self._campaign(campaign)
         return self._run("DELETE FROM members WHERE campaign = ? AND person = ?", number, user) > 0
+
+
+def _pseudonym(id: str) -> str:
+    return f"{FORGOTTEN} {id}"
 
 
 def keepable(values: tuple[object, ...]) -> None:

@@ -5,6 +5,7 @@ import { el, sharp, show, stackedTable, toast } from "../shared/dom.js";
 import { opened } from "../shared/dialogs.js";
 import { action, bad, choice, field, words } from "../shared/fields.js";
 import { count, grouped, moment, percent, rounded, withUnit } from "../shared/format.js";
+import { pager } from "./page.js";
 import { thumbnail } from "./predictions.js";
 
 const PAGE = 20;
@@ -79,13 +80,8 @@ export function answersTab(panel, shared) {
       wish.which === "undecided" ? decide(one, refresh) : null),
     el("td", {}, el("button", { type: "button", class: "button small", "aria-label": `Open row ${one.key}, question ${one.number}`, onclick: () => open(one.position) }, "Open")))), { class: "answers-table" });
 
-  function drawPages({ total, answers }) {
-    const go = (name, step, off) => el("button", { type: "button", class: "button small", disabled: off, onclick: () => { wish.skip += step; refresh(); } }, name);
-    show(pages, ...(total > PAGE ? [
-      el("span", { class: "muted small number" }, `${count(wish.skip + 1)} to ${count(wish.skip + answers.length)} of ${count(total)}`),
-      el("span", { class: "line" }, go("Back", -PAGE, wish.skip === 0), go("More", PAGE, wish.skip + answers.length >= total)),
-    ] : []));
-  }
+  const drawPages = ({ total, answers }) =>
+    show(pages, ...pager({ size: PAGE, skip: wish.skip, shown: answers.length, total, said: (range) => `${range} of ${count(total)}` }, (skip) => again({ skip })));
 
   /** A row with its history; questions are decided here. */
   async function open(position) {

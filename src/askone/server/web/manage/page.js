@@ -4,7 +4,7 @@ import { me, toLogin } from "../shared/api.js";
 import { byId, el, show } from "../shared/dom.js";
 import { bad, words } from "../shared/fields.js";
 import { top } from "../shared/header.js";
-import { END } from "../shared/format.js";
+import { count, END } from "../shared/format.js";
 
 /** Runs `begin(person, place)` for a person who is signed in; others go to the sign-in page. */
 export async function start(begin) {
@@ -35,6 +35,16 @@ export function statusBadge(status, finished = null) {
   if (finished) return el("span", { class: "badge info" }, `Finished: ${END[finished] ?? finished}`);
   const [word, kind] = { running: ["Running", "good"], paused: ["Paused", "warn"], closed: ["Closed", ""], broken: ["Cannot be opened", "bad"] }[status] ?? [status, ""];
   return el("span", { class: `badge ${kind}` }, word);
+}
+
+/** Which `size` of `total` are shown, from `skip` on (`said(range)` puts it into words), and buttons that go on; nothing where all are. */
+export function pager({ size, skip, shown, total, said }, go) {
+  if (total <= size) return [];
+  const turn = (name, step, off) => el("button", { type: "button", class: "button small", disabled: off, onclick: () => go(Math.max(0, skip + step)) }, name);
+  return [
+    el("span", { class: "muted small number" }, said(`${count(skip + 1)} to ${count(skip + shown)}`)),
+    el("span", { class: "line" }, turn("Back", -size, skip === 0), turn("More", size, skip + shown >= total)),
+  ];
 }
 
 /** A bar that is filled to this share. */

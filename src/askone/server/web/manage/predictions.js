@@ -4,6 +4,7 @@ import { get } from "../shared/api.js";
 import { debounced, el, sharp, show, stackedTable } from "../shared/dom.js";
 import { bad, choice, field, text, words } from "../shared/fields.js";
 import { count, percent, rounded, withUnit } from "../shared/format.js";
+import { pager } from "./page.js";
 
 const PAGE = 10;
 const LONG = 120; // characters
@@ -56,16 +57,12 @@ export class Predictions {
   }
 
   #drawPages({ total, weighed, rows }) {
-    const go = (step) => () => {
-      this.skip = Math.max(0, this.skip + step);
-      this.refresh();
-    };
-    const turn = (name, step, off) => el("button", { type: "button", class: "button small", disabled: off, onclick: go(step) }, name);
     const some = weighed < total ? `, of ${count(weighed)} drawn from ${count(total)}` : ` of ${count(total)}`;
-    show(this.pages, ...(weighed > PAGE ? [
-      el("span", { class: "muted small number" }, `Rows ${count(this.skip + 1)} to ${count(this.skip + rows.length)}${some}`),
-      el("span", { class: "line" }, turn("Back", -PAGE, this.skip === 0), turn("More", PAGE, this.skip + rows.length >= weighed)),
-    ] : []));
+    const said = (range) => `Rows ${range}${some}`;
+    show(this.pages, ...pager({ size: PAGE, skip: this.skip, shown: rows.length, total: weighed, said }, (skip) => {
+      this.skip = skip;
+      this.refresh();
+    }));
   }
 
   #draw(list) {

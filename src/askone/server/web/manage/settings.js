@@ -7,17 +7,12 @@ import { saveAs } from "../shared/download.js";
 import { action, attempt, check, choice, chooser, field, fill, longText, numeral, peoplePerQuestion, TABLES, text } from "../shared/fields.js";
 import { plural } from "../shared/format.js";
 import { languageChoices } from "../shared/language.js";
-import { UNTIL } from "../shared/setting-names.js";
+import { PLACES, UNTIL } from "../shared/setting-names.js";
 
 const END_WORDS = {
   target: "The target is reached: nobody is asked. Resume to go on all the same.",
   budget: "The budget is spent: nobody is asked. Raise it below to go on.",
   rows: "Every row has been asked. Add rows, or raise “Questions per row”, to go on.",
-};
-const PLACES = {
-  number: "{threshold} is the number with its unit, {amount} what is asked for, {side} “above” or “below”.",
-  class: "{set} is the list of names; “a {set}” has the article before each.",
-  order: "{first} and {second} are the two items.",
 };
 const STATE_WORDS = {
   running: "People are being asked.",

@@ -3,22 +3,13 @@
 import { el } from "../shared/dom.js";
 import { choice, field, longText, text } from "../shared/fields.js";
 import { languageChoices } from "../shared/language.js";
-
-const PLACES = {
-  number: ["{threshold}", "{amount}", "{side}"],
-  class: ["{set}"],
-  order: ["{first}", "{second}"],
-};
-const HINTS = {
-  number: "{amount} is what is asked for (“the price”), {side} “above” or “below”, {threshold} the number with its unit.",
-  class: "{set} is the list of names; “a {set}” has the article before each.",
-  order: "{first} and {second} are the two items.",
-};
+import { PLACES } from "../shared/setting-names.js";
 
 export function wordingStep(draft) {
   const { settings } = draft;
   const { question } = settings;
   const { kind } = settings.labels;
+  const places = [...new Set(PLACES[kind].match(/\{\w+\}/g))];
   const wording = text(question.wording, (value) => { question.wording = value; draft.changed(); }, { placeholder: "Empty: a sentence is made for you" });
   function put(place) {
     const { selectionStart: from, selectionEnd: to, value } = wording;
@@ -34,8 +25,8 @@ export function wordingStep(draft) {
   };
   return el("div", { class: "stack" },
     field({ label: "Title of the campaign", path: "title", hint: "People see it above the questions." }, text(settings.title, (value) => { settings.title = value; draft.changed(); }, { placeholder: "What are these flats worth?" })),
-    field({ label: "The question", path: "question.wording", hint: HINTS[kind] }, wording),
-    el("div", { class: "line", role: "group", "aria-label": "Put in a place holder" }, PLACES[kind].map((place) => el("button", { type: "button", class: "button small mono", onclick: () => put(place) }, place))),
+    field({ label: "The question", path: "question.wording", hint: PLACES[kind] }, wording),
+    el("div", { class: "line", role: "group", "aria-label": "Put in a place holder" }, places.map((place) => el("button", { type: "button", class: "button small mono", onclick: () => put(place) }, place))),
     kind === "order" ? null : el("div", { class: "fields", dataset: { path: "question.answers" } },
       field({ label: "Word for yes" }, text(question.answers[0], answer(0), { maxlength: "40" })),
       field({ label: "Word for no" }, text(question.answers[1], answer(1), { maxlength: "40" })),

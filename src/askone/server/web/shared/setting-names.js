@@ -3,6 +3,13 @@
 /** How long a row is asked about. */
 export const UNTIL = [["asked", "Known or not"], ["known", "Until it is known"]];
 
+/** What may stand in the wording of a question, by the kind of label. */
+export const PLACES = {
+  number: "{amount} is what is asked for (“the price”), {side} “above” or “below”, {threshold} the number with its unit.",
+  class: "{set} is the list of names; “a {set}” has the article before each.",
+  order: "{first} and {second} are the two items.",
+};
+
 const NAMES = {
   title: "Title of the campaign",
   "rows.key": "Row names", "rows.gold": "Known answers", "rows.show": "Show", "rows.learn": "Learn from",
