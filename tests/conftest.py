@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from refitting import fitted
 from stores import any_store, here, postgres, postgres_url, store, store_url
 
 # Shared machines are slow at odd moments: properties are never timed.
 settings.register_profile("askone", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("askone")
 
-__all__ = ["any_store", "here", "postgres", "postgres_url", "store", "store_url"]
+__all__ = ["any_store", "fitted", "here", "postgres", "postgres_url", "store", "store_url"]
 ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -106,7 +106,7 @@ def checked(page: Any, site: Any) -> Iterator[Any]:
     assert not site.strays
     page.context.set_offline(False)
     page.goto(site.url + "/static/shared/icon.svg")
-    page.evaluate("localStorage.clear()")
+    page.evaluate("localStorage.clear(), sessionStorage.clear()")
 
 
 def flats(count: int = 60) -> str:

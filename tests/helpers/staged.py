@@ -1,11 +1,21 @@
 """Campaigns for tests, made straight from arrays."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine import model_builder, projection_arrays
 from askone.campaign.engine.commands import Answer, Next
-from askone.campaign.settings.settings import AskSettings, ClassNames, Items, Numbers, RowSettings, Settings
+from askone.campaign.settings.settings import (
+    AskSettings,
+    ClassNames,
+    Items,
+    LearnerSettings,
+    Numbers,
+    RowSettings,
+    Settings,
+)
 from askone.store.entries import Entry, Row
 from askone.store.notices import Began
 
@@ -43,6 +53,16 @@ def stage(store, settings=PRICES, rows=40, name="c", gold=None, columns=2):
     if rowless:
         made = [Row(0, "all", {}, np.zeros(1, dtype=np.float32))]
     return begun(store, settings, made, model_builder.make_estimator(settings, None if rowless else X), name)
+
+
+def stage_fitted(store):
+    """A campaign whose learner is fitted now and then (see ``refitting``)."""
+    return stage(store, replace(PRICES, learner=LearnerSettings(learner="fitted")), rows=60)
+
+
+def fits_of(campaign):
+    """The entries of its log that are fits."""
+    return list(campaign.store.entries(campaign.name, kinds=("fitted",)))
 
 
 def one(campaign, request, now=1.0):

@@ -8,14 +8,14 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from listening import Handler, listening
 from waiting import until
 
 PATIENCE = 240.0
@@ -93,62 +93,49 @@ serve(store, ServerConfig(port=port, webhooks=True, webhook_schemes=("http",), w
 """
 
 
-class Listener:
+@pytest.fixture
+def listener() -> Iterator[Any]:
     """Notes the deliveries that it gets."""
+    bodies: dict[str, bytes] = {}
 
-    def __init__(self) -> None:
-        bodies = self.bodies = {}
+    class Hook(Handler):
+        def do_POST(self) -> None:
+            bodies[self.headers["webhook-id"]] = self.body()
+            self.reply(204)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                bodies[self.headers["webhook-id"]] = self.rfile.read(int(self.headers["Content-Length"]))
-                self.send_response(204)
-                self.end_headers()
+    def answers() -> list[str]:
+        return [one["id"] for body in list(bodies.values()) for one in json.loads(body)["answers"]]
 
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self._server.server_port
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def answers(self) -> list[str]:
-        return [one["id"] for body in list(self.bodies.values()) for one in json.loads(body)["answers"]]
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    with listening(Hook) as port:
+        yield SimpleNamespace(port=port, answers=answers)
 
 
-def test_webhooks_are_told_of_what_was_granted_before_a_kill(killing, tmp_path):
+def test_webhooks_are_told_of_what_was_granted_before_a_kill(killing, tmp_path, listener):
     """The server dies right after an answer was granted: after its restart every answer is told, each once."""
-    url, listener = str(tmp_path / "store.db"), Listener()
+    url = str(tmp_path / "store.db")
     crowd = killing.Crowd(url, tmp_path, people=1, rows=300, seed=5)
     store = killing.open_store(url)
     store.accounts.add_webhook("w1", killing.NAME, f"http://127.0.0.1:{listener.port}/", "s", ("answer",))
     store.close()
     port, token, granted = killing.free_port(), crowd.tokens["p0"], []
     root = f"/api/v1/campaigns/{killing.NAME}"
-    try:
-        for life in range(2):
-            with (tmp_path / "said.log").open("ab") as out:
-                command = [sys.executable, "-c", TELLING, url, str(port), str(listener.port)]
-                server = subprocess.Popen(command, stdout=out, stderr=out)
-            try:
-                until(lambda: ready(killing, port), PATIENCE)
-                for n in range(6):
-                    question = killing.exchange(port, "POST", f"{root}/next", {}, token)[2]["question"]
-                    body = {"lease": question["lease"], "answer": True, "id": f"life-{life}-{n}"}
-                    assert killing.exchange(port, "POST", f"{root}/answers", body, token)[0] == 200
-                    granted.append(body["id"])
-                if life == 1:
-                    until(lambda: len(listener.answers()) >= len(granted), PATIENCE)
-            finally:
-                server.kill()
-                server.wait()
-        assert sorted(listener.answers()) == sorted(granted)
-    finally:
-        listener.close()
+    for life in range(2):
+        with (tmp_path / "said.log").open("ab") as out:
+            command = [sys.executable, "-c", TELLING, url, str(port), str(listener.port)]
+            server = subprocess.Popen(command, stdout=out, stderr=out)
+        try:
+            until(lambda: ready(killing, port), PATIENCE)
+            for n in range(6):
+                question = killing.exchange(port, "POST", f"{root}/next", {}, token)[2]["question"]
+                body = {"lease": question["lease"], "answer": True, "id": f"life-{life}-{n}"}
+                assert killing.exchange(port, "POST", f"{root}/answers", body, token)[0] == 200
+                granted.append(body["id"])
+            if life == 1:
+                until(lambda: len(listener.answers()) >= len(granted), PATIENCE)
+        finally:
+            server.kill()
+            server.wait()
+    assert sorted(listener.answers()) == sorted(granted)
 
 
 def ready(killing: Any, port: int) -> bool | None:

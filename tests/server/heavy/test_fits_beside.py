@@ -4,30 +4,25 @@ import logging
 import os
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next
-from askone.campaign.settings.settings import LearnerSettings
 from askone.learners import registry
 from askone.server._campaign_service import CampaignService
 from askone.server.heavy import fits_beside
 from askone.server.heavy.fits_beside import FitsBeside
-from refitting import FittedMean, register
+from refitting import FittedMean
 from sites import LOOSE
-from staged import PRICES, stage
+from staged import fits_of, stage_fitted
 from waiting import until
 
 LONG = 600.0
 
 
-@pytest.fixture(autouse=True)
-def learner(monkeypatch):
-    monkeypatch.setattr(registry, "_OWN", {})
-    register()
+pytestmark = pytest.mark.usefixtures("fitted")
 
 
 @pytest.fixture
@@ -37,13 +32,9 @@ def beside():
     fits.close()
 
 
-def staged(store):
-    return stage(store, replace(PRICES, learner=LearnerSettings(learner="fitted")), rows=60)
-
-
 @pytest.fixture
 def campaign(store):
-    return staged(store)
+    return stage_fitted(store)
 
 
 def answered(service, count, start=0):
@@ -54,17 +45,13 @@ def answered(service, count, start=0):
         service.learn(lambda: True)
 
 
-def fits_of(campaign):
-    return list(campaign.store.entries(campaign.name, kinds=("fitted",)))
-
-
 def same(campaign, other):
     states = [one.projection.learner.to_arrays(one.projection.state) for one in (campaign, other)]
     return all(states[0][name].tobytes() == array.tobytes() for name, array in states[1].items())
 
 
 def test_nobody_waits_for_a_fit(any_store, beside, monkeypatch):
-    campaign = staged(any_store)
+    campaign = stage_fitted(any_store)
     go_on, made = threading.Event(), FittedMean.fit
 
     def slow(self, state):

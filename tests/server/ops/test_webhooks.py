@@ -6,11 +6,10 @@ import hashlib
 import hmac
 import json
 import re
-import threading
 import time
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -25,6 +24,7 @@ from askone.server.ops.metrics import Metrics
 from askone.server.ops.webhooks import PAUSES, Webhooks, sign
 from askone.server.security.webhook_addresses import resolve
 from askone.store._database import Session
+from listening import Handler, listening
 from sites import DRINKS, LOOSE, Site
 from stores import at_once
 from waiting import until
@@ -32,44 +32,23 @@ from waiting import until
 API = "/api/v1"
 
 
-class Receiver:
-    """A server that notes what it gets and answers as told."""
-
-    def __init__(self):
-        receiver, self.got, self.statuses, self.location = self, [], [], ""
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                receiver.got.append((self.path, dict(self.headers), body))
-                status = receiver.statuses.pop(0) if receiver.statuses else 200
-                self.send_response(status)
-                if status in (301, 302, 307, 308):
-                    self.send_header("Location", receiver.location or f"http://127.0.0.1:{receiver.port}/elsewhere")
-                self.send_header("Content-Length", "6")
-                self.end_headers()
-                self.wfile.write(b"canary")
-
-            do_GET = do_POST
-
-            def log_message(self, *_):
-                pass
-
-        self._server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self._server.server_port
-        self.url = f"http://127.0.0.1:{self.port}/hook?a=1"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
-
-
 @pytest.fixture
 def receiver():
-    receiver = Receiver()
-    yield receiver
-    receiver.close()
+    """A server that notes what it gets and answers as told."""
+    receiver = SimpleNamespace(got=[], statuses=[], location="")
+
+    class Hook(Handler):
+        def do_POST(self):
+            receiver.got.append((self.path, dict(self.headers), self.body().decode()))
+            status = receiver.statuses.pop(0) if receiver.statuses else 200
+            elsewhere = receiver.location or f"http://127.0.0.1:{receiver.port}/elsewhere"
+            self.reply(status, b"canary", **({"Location": elsewhere} if status in (301, 302, 307, 308) else {}))
+
+        do_GET = do_POST
+
+    with listening(Hook) as receiver.port:
+        receiver.url = f"http://127.0.0.1:{receiver.port}/hook?a=1"
+        yield receiver
 
 
 def allowed(receiver):
@@ -406,17 +385,13 @@ def test_the_receiver_of_the_guide(monkeypatch, capsys):
     monkeypatch.setenv("WEBHOOK_SECRET", "whsec_1")
     names = {}
     exec(source.rstrip().rsplit("\n", 1)[0], names)  # all but the last line, which waits for ever
-    server = HTTPServer(("127.0.0.1", 0), names["Receiver"])
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     body, now = '{"event": "answer", "title": "\u00fc"}', int(time.time())
     tries = [("whsec_1", now, body), ("whsec_2", now, body), ("whsec_1", now - 900, body)]
     statuses = []
-    for secret, at, text in tries:
-        headers = {"webhook-id": "d1", "webhook-timestamp": str(at), "webhook-signature": sign(secret, "d1", at, text)}
-        statuses.append(
-            httpx.post(f"http://127.0.0.1:{server.server_port}/", content=text, headers=headers).status_code
-        )
-    server.shutdown()
-    server.server_close()
+    with listening(names["Receiver"]) as port:
+        for secret, at, text in tries:
+            signature = sign(secret, "d1", at, text)
+            headers = {"webhook-id": "d1", "webhook-timestamp": str(at), "webhook-signature": signature}
+            statuses.append(httpx.post(f"http://127.0.0.1:{port}/", content=text, headers=headers).status_code)
     assert statuses == [204, 400, 400]
     assert capsys.readouterr().out.count("d1 {'event': 'answer'") == 1

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from answering import png
-from journeys import eventually
+from journeys import checked, eventually
 from managing import Managed
 from pages import CORPUS, Reply, Site, faults, opened, refused
 
@@ -29,33 +29,9 @@ NAMELESS = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[Site]:
-    with Site() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def window(browser: Any) -> Iterator[Any]:
-    made = opened(browser)
-    yield made
-    made.context.close()
-
-
 @pytest.fixture
-def site(served: Site) -> Site:
-    served.reset()
-    return served
-
-
-@pytest.fixture
-def page(window: Any, site: Site) -> Iterator[Any]:
-    yield window
-    assert not faults(window)
-    assert not site.reports
-    assert not site.strays
-    window.evaluate("sessionStorage.clear()")
-    window.goto("about:blank")
+def page(tab: Any, site: Site) -> Iterator[Any]:
+    yield from checked(tab, site)
 
 
 def poll_now(page: Any) -> None:
