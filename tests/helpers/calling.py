@@ -56,7 +56,14 @@ def send(client, row, campaign="drinks", **parts):
     return client.request(row.method, path_of(row, campaign, **parts), **options)
 
 
+def image(site):
+    """The whole database, byte by byte: the same as long as nobody writes."""
+    with closing(sqlite3.connect(site.url)) as database:
+        return database.serialize()
+
+
 def dump(site):
+    """The whole database in words."""
     with closing(sqlite3.connect(site.url)) as database:
         return "\n".join(database.iterdump())
 

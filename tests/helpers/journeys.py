@@ -49,7 +49,6 @@ class House:
     def page(self, browser: Any, **options: Any) -> Any:
         """A page of a browser that nobody is signed in at."""
         page = opened(browser, **options)
-        page.set_default_timeout(90_000)
         page.context.on("request", lambda request: self.requests.append(request.url))
         self.pages.append(page)
         return page
@@ -89,7 +88,7 @@ def house(folder: Path, nursery: Any) -> Iterator[House]:
 
 
 def eventually(true: Callable[[], Any], page: Any) -> Any:
-    return until(true, wait=lambda: page.wait_for_timeout(50))
+    return until(true, lambda: page.wait_for_timeout(50))
 
 
 def shown(page: Any) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from askone.server.routes.pages import MISSING, file_of
 from listening import Handler, listening
+from waiting import HANGS
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 POLICY = (
@@ -156,7 +157,7 @@ def chromium() -> Iterator[Any]:
         pytest.skip("pages: no chromium, chromium-browser or google-chrome on the path")
     with playwright.sync_playwright() as engine:
         options = {"executable_path": CHROMIUM, "args": ["--no-sandbox", "--disable-gpu"]}
-        browser = engine.chromium.launch(**options, timeout=300_000)  # half a minute is little on a busy machine
+        browser = engine.chromium.launch(**options, timeout=1000 * HANGS)
         yield browser
         browser.close()
 
@@ -191,7 +192,7 @@ def watched(browser: Any, **options: Any) -> Any:
     context = browser.new_context(**options)
     context.add_init_script(WATCH)
     page = context.new_page()
-    page.set_default_timeout(90_000)
+    page.set_default_timeout(1000 * HANGS)
     page.dialogs = []
     page.on("dialog", lambda dialog: (page.dialogs.append(dialog.message), dialog.dismiss()))
     return page

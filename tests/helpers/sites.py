@@ -26,9 +26,8 @@ from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import TOKEN, csrf_token, digest, new_secret
 from askone.store.open import open_store
 from askone.store.store import Store
+from waiting import HANGS
 
-HANGS = 300
-"""Seconds after which a request hangs: the first one may have to wait until kernels are compiled."""
 PASSWORD = "correct horse battery"
 QUICK = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
 """Hashes that take no time: what is tested is never how strong argon2 is."""

@@ -16,10 +16,8 @@ from typing import Any
 import pytest
 
 from listening import Handler, listening
-from waiting import until
+from waiting import HANGS, until
 
-PATIENCE = 240.0
-"""Seconds until a process that starts from nothing must serve: machines may be busy."""
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
@@ -61,15 +59,15 @@ def test_one_process_of_a_server_is_killed(killing, nursery, tmp_path):
     # Rows for as long as a busy machine takes to start a process.
     crowd = killing.Crowd(url, tmp_path, people=3, rows=8000, seed=4)
     with killing.Server(url, tmp_path, nursery, processes=2) as server:
-        until(lambda: ready(killing, server.port), PATIENCE)
-        first = until(lambda: found if len(found := workers(server.pid)) == 2 else None, PATIENCE)
+        until(lambda: ready(killing, server.port))
+        first = until(lambda: found if len(found := workers(server.pid)) == 2 else None)
         crowd.come([server.port])
-        crowd.progress(10, PATIENCE)
+        crowd.progress(10, HANGS)
         os.kill(min(first), signal.SIGKILL)
-        crowd.progress(10, PATIENCE)  # by the other, or by the new one: people notice nothing but connections that end
-        now = until(lambda: found if len(found := workers(server.pid) - {min(first)}) == 2 else None, PATIENCE)
+        crowd.progress(10, HANGS)  # by the other, or by the new one: people notice nothing but connections that end
+        now = until(lambda: found if len(found := workers(server.pid) - {min(first)}) == 2 else None)
         assert max(first) in now
-        crowd.progress(10, PATIENCE)
+        crowd.progress(10, HANGS)
         crowd.leave()
         found = killing.check(crowd, server.port)
         assert found["answers"] > 0
@@ -124,14 +122,14 @@ def test_webhooks_are_told_of_what_was_granted_before_a_kill(killing, tmp_path, 
             command = [sys.executable, "-c", TELLING, url, str(port), str(listener.port)]
             server = subprocess.Popen(command, stdout=out, stderr=out)
         try:
-            until(lambda: ready(killing, port), PATIENCE)
+            until(lambda: ready(killing, port))
             for n in range(6):
                 question = killing.exchange(port, "POST", f"{root}/next", {}, token)[2]["question"]
                 body = {"lease": question["lease"], "answer": True, "id": f"life-{life}-{n}"}
                 assert killing.exchange(port, "POST", f"{root}/answers", body, token)[0] == 200
                 granted.append(body["id"])
             if life == 1:
-                until(lambda: len(listener.answers()) >= len(granted), PATIENCE)
+                until(lambda: len(listener.answers()) >= len(granted))
         finally:
             server.kill()
             server.wait()

@@ -8,9 +8,7 @@ import pytest
 
 from askone.errors import LeaseLost, StoreUnavailable, UnknownCampaign
 from askone.server.worker import Worker, Workers
-from waiting import soon
-
-LONG = 120  # seconds: nothing takes so long unless it hangs
+from waiting import HANGS, soon
 
 
 class Fake:
@@ -23,7 +21,7 @@ class Fake:
 
     def serve(self, commands, now):
         self.begun.set()
-        self.gate.wait(LONG)
+        self.gate.wait(HANGS)
         self.threads.add(threading.current_thread().name)
         if self.away:
             self.away -= 1
@@ -41,10 +39,10 @@ def run(fake, scenario, **options):
     async def main():
         worker = Worker("c", lambda name: fake, **options)
         try:
-            return await asyncio.wait_for(scenario(worker), LONG)
+            return await asyncio.wait_for(scenario(worker), HANGS)
         finally:
             worker.stop()
-            assert worker.join(LONG)
+            assert worker.join(HANGS)
 
     return asyncio.run(main())
 
@@ -88,7 +86,7 @@ def test_nobody_waits_for_a_long_lesson():
 
     def long(go_on):
         learn(go_on)
-        gate.wait(LONG)
+        gate.wait(HANGS)
 
     fake.learn = long
 
@@ -165,7 +163,7 @@ def test_a_store_that_comes_back_is_waited_for():
     async def scenario(worker):
         return await worker.put(2)
 
-    assert run(fake, scenario, patience=LONG) == 0.5
+    assert run(fake, scenario, patience=HANGS) == 0.5
 
 
 def test_a_store_that_stays_away_is_said_to_be():
@@ -268,7 +266,7 @@ def test_closing_serves_what_waits():
         await asyncio.sleep(0)  # the end is announced, and waited for
         fake.gate.set()
         await closing
-        return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), LONG), len(workers)
+        return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), HANGS), len(workers)
 
     results, left = asyncio.run(main())
     assert len(results) == 49

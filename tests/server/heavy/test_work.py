@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,8 +25,8 @@ from askone.server.heavy.work import Child, HeavyWork
 from askone.server.ops.threads import Threads
 from askone.store.open import open_store
 from sites import LOOSE, Site
+from waiting import HANGS, until
 
-LONG = 120  # seconds: a machine may be slow
 CELLS = 1000
 
 
@@ -68,7 +67,7 @@ def working(tmp_path, story, url=None, **limits):
     async def told():
         work = HeavyWork(store, replace(LOOSE, **limits))
         try:
-            async with asyncio.timeout(LONG):
+            async with asyncio.timeout(HANGS):
                 return await story(work)
         finally:
             work.close()
@@ -106,7 +105,7 @@ def test_what_takes_too_long_is_ended(tmp_path, pipe, good):
         with pytest.raises(ApiError, match="longer than 3 seconds"):
             await work.run(Sender(), "ann", "describe", file=pipe)
         assert work._idle == []
-        object.__setattr__(work._config, "heavy_seconds", float(LONG))
+        object.__setattr__(work._config, "heavy_seconds", float(HANGS))
         return await work.run(Sender(), "ann", "describe", file=good)
 
     assert working(tmp_path, story, heavy_seconds=3.0)["rows"] == 2
@@ -199,11 +198,8 @@ def test_it_ends_with_its_server(pipe):
         f"threading.Thread(target=child.call, args=['describe', None, {{'file': {pipe!r}}}], daemon=True).start()\n"
         "print(child._process.pid, flush=True)\nos._exit(0)"
     )
-    found = subprocess.run([sys.executable, "-c", text], stdout=subprocess.PIPE, check=True, timeout=LONG)
-    until = time.monotonic() + LONG
-    while _runs(int(found.stdout)) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not _runs(int(found.stdout))
+    found = subprocess.run([sys.executable, "-c", text], stdout=subprocess.PIPE, check=True, timeout=HANGS)
+    until(lambda: not _runs(int(found.stdout)))
 
 
 def _runs(pid):

@@ -24,7 +24,7 @@ from askone.server.security import tokens
 from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store._database import Session
-from calling import API, assert_error, body_of, dump, path_of
+from calling import API, assert_error, body_of, image, path_of
 from sites import DRINKS, PASSWORD, QUICK, Site, ok, shades
 
 PEOPLE = ("nobody", "annotator", "manager", "stranger", "other", "admin")
@@ -370,23 +370,23 @@ def test_roles_by_routes_by_objects(world, row):
         asked = world.asked(row, rightful)
         if not granted:
             asked.client = None
-        client, before = world.client(person), dump(world.site)
+        client, before = world.client(person), image(world.site)
         response = asked.send(client)
         if granted:
             assert response.status_code in (200, 201), (person, response.text)
         else:
             assert_error(response, int(expected[person]))
             # A session was begun for the request itself, before the dump.
-            assert dump(world.site) == before, person
+            assert image(world.site) == before, person
 
 
 @pytest.mark.parametrize("row", [row for row in ROUTES if row.access.session], ids=name_of)
 def test_what_lets_people_in_is_not_changed_by_token(world, row):
     """Tokens, passwords, accounts and roles: a token that leaked would make others that outlive it."""
     asked, client = world.asked(row, "admin"), world.site.token("admin")
-    before = dump(world.site)
+    before = image(world.site)
     assert_error(Asked(row, asked.campaign, asked.parts, asked.query, asked.options).send(client), 403)
-    assert dump(world.site) == before
+    assert image(world.site) == before
 
 
 def test_all_that_lets_people_in_wants_a_session():
@@ -400,9 +400,9 @@ def test_all_that_lets_people_in_wants_a_session():
 def test_ids_of_another_campaign_lead_nowhere(world, row):
     """A manager, at a campaign of their own, with the id of a thing of another campaign."""
     asked = world.asked(row, "other")
-    client, before = world.client("manager"), dump(world.site)
+    client, before = world.client("manager"), image(world.site)
     assert_error(asked.send(client, campaign="drinks"), 404)
-    assert dump(world.site) == before
+    assert image(world.site) == before
     assert asked.send(world.client("other")).status_code == 200
 
 
@@ -419,7 +419,7 @@ def test_bodies_take_no_field_that_is_not_theirs(world, row):
     person = "admin" if MATRIX[name_of(row)] == RULING else "other"
     asked = world.asked(row, person)
     client, asked.client = asked.client or world.client(person), None
-    sent, before = asked.options["json"], dump(world.site)
+    sent, before = asked.options["json"], image(world.site)
     for extra in FOREIGN:
         if extra in row.body.model_fields:
             continue
@@ -427,30 +427,30 @@ def test_bodies_take_no_field_that_is_not_theirs(world, row):
             refused = asked.send(client, json={**sent, extra: value})
             assert assert_error(refused, 422) == "invalid", extra
             assert refused.json()["error"]["argument"] == extra
-    assert dump(world.site) == before
+    assert image(world.site) == before
     if row.path != f"{API}/setup":
         assert asked.send(client).status_code in (200, 201)
 
 
 def test_settings_take_no_field_that_is_not_theirs(world):
-    client, before = world.client("other"), dump(world.site)
+    client, before = world.client("other"), image(world.site)
     for extra in FOREIGN:
         for settings in ({**ORDER, extra: "admin"}, {**ORDER, "labels": {**ORDER["labels"], extra: "admin"}}):
             assert_error(client.post(f"{API}/campaigns", json={"settings": settings, "name": "slipped"}), 422)
-    assert dump(world.site) == before
+    assert image(world.site) == before
 
 
 def test_a_role_is_never_one_s_own_to_give(world):
     """Nobody but an administrator gives roles; an invitation makes annotators, whatever else is sent."""
-    before = dump(world.site)
+    before = image(world.site)
     for person in ("annotator", "manager", "stranger", "other"):
         client = world.client(person)
-        now = dump(world.site)
+        now = image(world.site)
         for path in (f"{API}/users/{person}", f"{API}/users/admin"):
             assert_error(client.patch(path, json={"role": "admin"}), 403)
         assert_error(client.post(f"{API}/users", json={"name": "eve", "role": "admin"}), 403)
-        assert dump(world.site) == now
-    assert before != dump(world.site)  # sessions were begun: the comparison sees such things
+        assert image(world.site) == now
+    assert before != image(world.site)  # sessions were begun: the comparison sees such things
 
 
 def test_reading_changes_nothing_whoever_reads(world):
@@ -460,14 +460,14 @@ def test_reading_changes_nothing_whoever_reads(world):
         expected = dict(zip(PEOPLE, MATRIX[name_of(row)].split(), strict=True))
         asked = world.asked(row, "other")
         clients = {person: world.client(person) for person in PEOPLE}
-        before = dump(world.site)
+        before = image(world.site)
         for person, client in clients.items():
             statuses = {asked.send(client).status_code for _ in range(2)}
             held = person == "other" or "{lease}" not in row.path  # a question is one person's
             granted = 200 if held else 404
             assert statuses == {granted if expected[person] == "ok" else int(expected[person])}, (row.path, person)
             client.head(path_of(row, asked.campaign))
-        assert dump(world.site) == before, row.path
+        assert image(world.site) == before, row.path
 
 
 # -- the same work for every refusal -------------------------------------------------------------------
