@@ -35,6 +35,11 @@ class Fake:
             raise StoreUnavailable("away")
 
 
+@pytest.fixture
+def fake():
+    return Fake()
+
+
 def run(fake, scenario, **options):
     async def main():
         worker = Worker("c", lambda name: fake, **options)
@@ -47,8 +52,7 @@ def run(fake, scenario, **options):
     return asyncio.run(main())
 
 
-def test_what_waits_becomes_one_turn_in_order_in_one_thread():
-    fake = Fake()
+def test_what_waits_becomes_one_turn_in_order_in_one_thread(fake):
 
     async def scenario(worker):
         fake.gate.clear()
@@ -63,8 +67,7 @@ def test_what_waits_becomes_one_turn_in_order_in_one_thread():
     assert fake.threads == {"campaign c"}
 
 
-def test_the_model_learns_after_each_turn_and_a_store_that_is_away_then_hurts_nobody():
-    fake = Fake()
+def test_the_model_learns_after_each_turn_and_a_store_that_is_away_then_hurts_nobody(fake):
     fake.forgets = True
 
     async def scenario(worker):
@@ -101,8 +104,7 @@ def test_nobody_waits_for_a_long_lesson():
     assert run(fake, scenario) == ([1, 0.5, 0.25], 1)
 
 
-def test_a_model_that_cannot_learn_hurts_nobody(caplog):
-    fake = Fake()
+def test_a_model_that_cannot_learn_hurts_nobody(fake, caplog):
 
     def broken(go_on):
         fake.learnt.append(go_on())
@@ -121,8 +123,7 @@ def test_a_model_that_cannot_learn_hurts_nobody(caplog):
     assert "learning failed" in caplog.text
 
 
-def test_a_batch_has_a_most():
-    fake = Fake()
+def test_a_batch_has_a_most(fake):
 
     async def scenario(worker):
         fake.gate.clear()
@@ -156,8 +157,7 @@ def test_what_breaks_a_turn_reaches_all_of_it_and_the_thread_lives(caplog):
     assert "a turn failed" in caplog.text
 
 
-def test_a_store_that_comes_back_is_waited_for():
-    fake = Fake()
+def test_a_store_that_comes_back_is_waited_for(fake):
     fake.away = 2
 
     async def scenario(worker):
@@ -166,8 +166,7 @@ def test_a_store_that_comes_back_is_waited_for():
     assert run(fake, scenario, patience=HANGS) == 0.5
 
 
-def test_a_store_that_stays_away_is_said_to_be():
-    fake = Fake()
+def test_a_store_that_stays_away_is_said_to_be(fake):
     fake.away = 10**6
 
     async def scenario(worker):
@@ -217,8 +216,7 @@ def test_a_campaign_that_was_made_anew_is_opened_anew():
     assert asyncio.run(main()) == 0.5
 
 
-def test_calls_see_the_campaign_between_turns():
-    fake = Fake()
+def test_calls_see_the_campaign_between_turns(fake):
 
     async def scenario(worker):
         await worker.put(2)
@@ -229,8 +227,7 @@ def test_calls_see_the_campaign_between_turns():
     assert run(fake, scenario) == (True, "campaign c")
 
 
-def test_who_no_longer_waits_does_no_harm():
-    fake = Fake()
+def test_who_no_longer_waits_does_no_harm(fake):
 
     async def scenario(worker):
         fake.gate.clear()
@@ -255,8 +252,7 @@ def test_what_a_turn_did_is_told_and_measured():
     assert watched == [1]
 
 
-def test_closing_serves_what_waits():
-    fake = Fake()
+def test_closing_serves_what_waits(fake):
 
     async def main():
         workers = Workers(lambda name: Worker(name, lambda _: fake), idle=900)

@@ -315,22 +315,21 @@ def test_cells_of_texts_are_counted(tmp_path, name):
     assert open_table(path, Limits(cells=400)).rows == 200
 
 
-def test_people_answer_while_all_else_is_stuck(tmp_path):
+def test_people_answer_while_all_else_is_stuck(alone):
     """Every thread for files, names and exports waits for ever; a session that nobody knows yet gets its question."""
     free = threading.Event()
-    with Site(tmp_path) as site:
-        stuck = [site.services.heavy.threads, site.services.heavy._files, site.services.webhooks._names]
-        stuck += [site.services.webhooks._threads, site.services.uploads._disk]
+    stuck = [alone.services.heavy.threads, alone.services.heavy._files, alone.services.webhooks._names]
+    stuck += [alone.services.webhooks._threads, alone.services.uploads._disk]
 
-        async def block():
-            return [asyncio.create_task(pool.run(free.wait)) for pool in stuck for _ in range(50)]
+    async def block():
+        return [asyncio.create_task(pool.run(free.wait)) for pool in stuck for _ in range(50)]
 
-        tasks = site.run(block())
-        try:
-            assert site.question(site.session("annotator"))
-        finally:
-            free.set()
-            site.run(gathered(tasks))
+    tasks = alone.run(block())
+    try:
+        assert alone.question(alone.session("annotator"))
+    finally:
+        free.set()
+        alone.run(gathered(tasks))
 
 
 async def gathered(tasks):
