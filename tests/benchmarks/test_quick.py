@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import subprocess
@@ -78,11 +77,10 @@ def test_a_quick_run_ends_well_and_writes_nothing(run: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("broken", [False, True])
-def test_without_a_compiler_there_is_no_c_loop_and_a_line_says_so(broken, monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(FOLDER))
+def test_without_a_compiler_there_is_no_c_loop_and_a_line_says_so(broken, part, monkeypatch, tmp_path):
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         monkeypatch.setenv(name, os.environ.get(name, ""))  # the script sets them: they are put back
-    stream = importlib.import_module("stream")
+    stream = part("stream")
     if broken:
         compiler = tmp_path / "cc"
         compiler.write_text("#!/bin/sh\nexit 1\n")

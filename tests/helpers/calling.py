@@ -4,6 +4,8 @@ import re
 import sqlite3
 from contextlib import closing
 
+import httpx
+
 from sites import PASSWORD
 
 API = "/api/v1"
@@ -54,6 +56,14 @@ def body_of(row):
 def send(client, row, campaign="drinks", **parts):
     options = {"content": b"{}"} if row.raw else {} if row.method in ("GET", "DELETE") else {"json": body_of(row)}
     return client.request(row.method, path_of(row, campaign, **parts), **options)
+
+
+def is_up(client):
+    """Whether a server answers by now."""
+    try:
+        return client.get("/health/live").status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 def image(site):

@@ -16,6 +16,7 @@ if find_spec("uvicorn") is None:
 else:
     from askone.server.ops import warm_up
     from askone.server.ops.memory import GarbageCollector
+    from journeys import killing
     from pages import chromium
     from sites import LOOSE, Site
 
@@ -46,6 +47,12 @@ def site_of(tmp_path: Path) -> Iterator[Callable[..., Site]]:
     """Several, each as it is wanted."""
     with ExitStack() as sites:
         yield lambda config=LOOSE, **more: sites.enter_context(Site(tmp_path, config, **more))
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Any]:
+    with killing.Nursery() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

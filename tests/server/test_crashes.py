@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import signal
@@ -15,51 +14,33 @@ from typing import Any
 
 import pytest
 
+from journeys import killing
 from listening import Handler, listening
 from waiting import HANGS, until
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
-
-@pytest.fixture(scope="module")
-def killing() -> Iterator[Any]:
-    """The harness that the benchmark uses as well."""
-    pytest.importorskip("uvicorn", reason="needs the extra server")
-    sys.path.insert(0, str(FOLDER))
-    try:
-        yield importlib.import_module("killing")
-    finally:
-        sys.path.remove(str(FOLDER))
-
-
-@pytest.fixture(scope="module")
-def nursery(killing: Any) -> Iterator[Any]:
-    with killing.Nursery() as found:
-        yield found
-
-
-def test_a_server_on_a_file_is_killed(killing, nursery, tmp_path):
+def test_a_server_on_a_file_is_killed(nursery, tmp_path):
     found = killing.killed(str(tmp_path / "store.db"), tmp_path, kills=3, seed=1, nursery=nursery)
     assert found["answers"] > 0
 
 
-def test_one_of_two_servers_on_postgresql_is_killed(killing, nursery, tmp_path, postgres_url):
+def test_one_of_two_servers_on_postgresql_is_killed(nursery, tmp_path, postgres_url):
     found = killing.killed(postgres_url, tmp_path, kills=3, seed=2, servers=2, nursery=nursery)
     assert found["answers"] > 0
 
 
-def test_the_database_goes_away_and_comes_back(killing, nursery, tmp_path, postgres, postgres_url):
+def test_the_database_goes_away_and_comes_back(nursery, tmp_path, postgres, postgres_url):
     found = killing.bereft(postgres_url, tmp_path, postgres, stops=1, seed=3, nursery=nursery)
     assert found["told to wait"] > 0
 
 
-def test_one_process_of_a_server_is_killed(killing, nursery, tmp_path):
+def test_one_process_of_a_server_is_killed(nursery, tmp_path):
     """`--processes 2`: the other process goes on, the parent starts a new one, and nothing is lost."""
     url = str(tmp_path / "store.db")
     # Rows for as long as a busy machine takes to start a process.
     crowd = killing.Crowd(url, tmp_path, people=3, rows=8000, seed=4)
     with killing.Server(url, tmp_path, nursery, processes=2) as server:
-        until(lambda: ready(killing, server.port))
+        until(lambda: ready(server.port))
         first = until(lambda: found if len(found := workers(server.pid)) == 2 else None)
         crowd.come([server.port])
         crowd.progress(10, HANGS)
@@ -108,7 +89,7 @@ def listener() -> Iterator[Any]:
         yield SimpleNamespace(port=port, answers=answers)
 
 
-def test_webhooks_are_told_of_what_was_granted_before_a_kill(killing, tmp_path, listener):
+def test_webhooks_are_told_of_what_was_granted_before_a_kill(tmp_path, listener):
     """The server dies right after an answer was granted: after its restart every answer is told, each once."""
     url = str(tmp_path / "store.db")
     crowd = killing.Crowd(url, tmp_path, people=1, rows=300, seed=5)
@@ -122,7 +103,7 @@ def test_webhooks_are_told_of_what_was_granted_before_a_kill(killing, tmp_path, 
             command = [sys.executable, "-c", TELLING, url, str(port), str(listener.port)]
             server = subprocess.Popen(command, stdout=out, stderr=out)
         try:
-            until(lambda: ready(killing, port))
+            until(lambda: ready(port))
             for n in range(6):
                 question = killing.exchange(port, "POST", f"{root}/next", {}, token)[2]["question"]
                 body = {"lease": question["lease"], "answer": True, "id": f"life-{life}-{n}"}
@@ -136,7 +117,7 @@ def test_webhooks_are_told_of_what_was_granted_before_a_kill(killing, tmp_path, 
     assert sorted(listener.answers()) == sorted(granted)
 
 
-def ready(killing: Any, port: int) -> bool | None:
+def ready(port: int) -> bool | None:
     try:
         return killing.exchange(port, "GET", "/health/ready")[0] == 200 or None
     except killing.AWAY:

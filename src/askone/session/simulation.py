@@ -122,7 +122,7 @@ def simulate(
                 look(live.state, live.asked)
             return Simulation(live.state, curve, blocks, live.asked)
         now, done = learner.init() if state is None else state, 0
-        draw = partial(_uniforms, as_seed(seed), learner.width)
+        draw = partial(random_table.uniforms, as_seed(seed), width=learner.width)
         task = StreamTask(numbers, oracle, draw, listen=blocks.append if keep else None)
         for stop in sorted({*(n for n in wanted if n <= len(numbers)), len(numbers)}):
             part = rows[done:stop] if order is None else rows[numbers[done:stop]]
@@ -233,10 +233,6 @@ def _checked(
 @lru_cache(maxsize=1)
 def _libraries() -> ThreadpoolController:
     return ThreadpoolController()  # looks through all loaded libraries: milliseconds, once
-
-
-def _uniforms(seed: int, width: int, first: int, count: int) -> Array:
-    return random_table.uniforms(seed, first, count, width)
 
 
 def _order(order: ArrayLike | None, rows: int) -> Array:

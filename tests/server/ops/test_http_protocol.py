@@ -24,6 +24,7 @@ from askone.server.ops.http_protocol import (
     allow_files,
 )
 from askone.server.runner import uvicorn_config
+from calling import is_up
 from waiting import HANGS, until
 
 HOST = b"Host: 127.0.0.1\r\n"
@@ -336,7 +337,7 @@ def test_when_files_run_out_it_recovers_by_itself(tmp_path):
     try:
         url = running.stdout.readline().split()[-1]
         with httpx.Client(base_url=url, timeout=HANGS) as client:
-            until(lambda: _answers(client))
+            until(lambda: is_up(client))
         host, port = url.removeprefix("http://").split(":")
         crowd = [socket.create_connection((host, int(port))) for _ in range(200)]
         try:
@@ -347,7 +348,7 @@ def test_when_files_run_out_it_recovers_by_itself(tmp_path):
             for one in crowd:
                 one.close()
         with httpx.Client(base_url=url, timeout=HANGS) as client:
-            until(lambda: _answers(client))
+            until(lambda: is_up(client))
     finally:
         running.terminate()
         running.communicate(timeout=HANGS)
@@ -356,13 +357,6 @@ def test_when_files_run_out_it_recovers_by_itself(tmp_path):
 def _refused(connection):
     with contextlib.suppress(TimeoutError):
         return ended(connection)
-
-
-def _answers(client):
-    try:
-        return client.get("/health/live").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def test_connections_leave_room_for_files(monkeypatch):

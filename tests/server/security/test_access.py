@@ -526,8 +526,8 @@ def quiet(tmp_path_factory):
 
 
 @pytest.fixture
-def work(quiet, monkeypatch):
-    return quiet, Work(quiet, monkeypatch)
+def count(quiet, monkeypatch):
+    return Work(quiet, monkeypatch)
 
 
 def alike(found):
@@ -536,61 +536,57 @@ def alike(found):
     assert found[0][1] == 401
 
 
-def test_signing_in_takes_the_same_work_whoever_fails(work):
+def test_signing_in_takes_the_same_work_whoever_fails(quiet, count):
     """A name that nobody has, a wrong password, an account that is disabled, forgotten or without a password."""
-    site, count = work
     for name in ("gone", "off", "bare"):
-        site.accounts.add_user(name, name, "annotator", None if name == "bare" else QUICK.hash(PASSWORD))
-    site.accounts.disable_user("off")
-    site.accounts.forget_user("gone")
+        quiet.accounts.add_user(name, name, "annotator", None if name == "bare" else QUICK.hash(PASSWORD))
+    quiet.accounts.disable_user("off")
+    quiet.accounts.forget_user("gone")
     tries = [("nobody", PASSWORD), ("admin", "wrong password"), ("off", PASSWORD), ("off", "wrong password"),
              ("gone", PASSWORD), ("forgotten gone", PASSWORD), ("bare", PASSWORD), ("admin", "x" * 200)]  # fmt: skip
-    client = site.client()
+    client = quiet.client()
     alike([count.of(client, "POST", "login", json={"name": n, "password": p}) for n, p in tries])
 
 
-def test_tokens_take_the_same_work_however_they_are_wrong(work):
+def test_tokens_take_the_same_work_however_they_are_wrong(quiet, count):
     """One that nobody made, one that expired, was revoked, or whose owner is disabled."""
-    site, count = work
-    site.accounts.add_user("idle", "idle", "admin", None)
+    quiet.accounts.add_user("idle", "idle", "admin", None)
     made = {}
     for name, owner, expires in (("late", "admin", -1), ("revoked", "admin", 99), ("disabled", "idle", 99)):
         made[name] = new_secret(TOKEN)
-        site.accounts.add_token(name, digest(made[name]), "ask1_", owner, ("read",), time.time() + expires, "")
-    site.accounts.revoke_token("revoked", "admin")
-    site.accounts.disable_user("idle")
+        quiet.accounts.add_token(name, digest(made[name]), "ask1_", owner, ("read",), time.time() + expires, "")
+    quiet.accounts.revoke_token("revoked", "admin")
+    quiet.accounts.disable_user("idle")
     found = [
-        count.of(site.client(Authorization=f"Bearer {token}"), "GET", "campaigns")
+        count.of(quiet.client(Authorization=f"Bearer {token}"), "GET", "campaigns")
         for token in (new_secret(TOKEN), *made.values())
     ]
     alike(found)
 
 
-def test_sessions_take_the_same_work_however_they_are_wrong(work):
-    site, count = work
-    site.accounts.add_user("away", "away", "admin", None)
+def test_sessions_take_the_same_work_however_they_are_wrong(quiet, count):
+    quiet.accounts.add_user("away", "away", "admin", None)
     made = [new_secret() for _ in range(4)]
     for secret, owner, expires in zip(made[1:], ("admin", "admin", "away"), (-1, 99, 99), strict=True):
-        site.accounts.add_session(digest(secret), owner, "", time.time() + expires)
-    site.accounts.end_session(digest(made[2]))
-    site.accounts.disable_user("away")
+        quiet.accounts.add_session(digest(secret), owner, "", time.time() + expires)
+    quiet.accounts.end_session(digest(made[2]))
+    quiet.accounts.disable_user("away")
     found = []
     for secret in made:
-        client = site.client()
+        client = quiet.client()
         client.cookies.set("askone_session", secret)
         found.append(count.of(client, "GET", "campaigns"))
     alike(found)
 
 
-def test_invitations_take_the_same_work_however_they_are_wrong(work):
-    site, count = work
+def test_invitations_take_the_same_work_however_they_are_wrong(quiet, count):
     made = {}
     for name, expires, uses in (("late", -1, 9), ("revoked", 99, 9), ("used up", 99, 1)):
         made[name] = new_secret()
-        site.accounts.add_invitation(name, digest(made[name]), "drinks", time.time() + expires, uses, "")
-    site.accounts.revoke_invitation("revoked", "drinks")
-    assert site.accounts.use_invitation(digest(made["used up"]), time.time()) == "drinks"
-    client = site.client()
+        quiet.accounts.add_invitation(name, digest(made[name]), "drinks", time.time() + expires, uses, "")
+    quiet.accounts.revoke_invitation("revoked", "drinks")
+    assert quiet.accounts.use_invitation(digest(made["used up"]), time.time()) == "drinks"
+    client = quiet.client()
     alike(
         [
             count.of(client, "POST", "join", json={"invitation": secret, "name": "eve"})
@@ -599,10 +595,9 @@ def test_invitations_take_the_same_work_however_they_are_wrong(work):
     )
 
 
-def test_second_secrets_are_compared_in_constant_time(work):
+def test_second_secrets_are_compared_in_constant_time(quiet, count):
     """The header of a session, and the set-up token: one comparison each, however much of it is right."""
-    site, count = work
-    client = site.session("admin")
+    client = quiet.session("admin")
     right = client.headers["X-CSRF-Token"]
     found = []
     for wrong in ("", "0" * 64, right[:-1] + ("0" if right[-1] != "0" else "1"), right + "0", right.upper() + "x"):

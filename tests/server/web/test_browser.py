@@ -7,10 +7,6 @@ import io
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("uvicorn", reason="needs the extra server")
-
 from journeys import House, eventually, flats
 
 NAME = "rents"

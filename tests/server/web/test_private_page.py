@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="needs the extra server")
-
 from answering import API, Campaign
 from askone.checks import check_private
 from journeys import House, checked, eventually, shown
