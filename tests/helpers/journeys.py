@@ -53,6 +53,14 @@ class House:
         self.pages.append(page)
         return page
 
+    def set_up(self, page: Any) -> None:
+        """Somebody follows the link to the set-up and becomes the administrator."""
+        page.goto(self.setup_link)
+        page.fill("#name", "boss")
+        page.fill("#password", "correct horse battery staple")
+        page.click("#submit")
+        page.wait_for_url("**/manage")
+
     def signed_in(self, browser: Any, user: str, **options: Any) -> Any:
         """A page of a browser that has a session."""
         secret = new_secret()

@@ -189,6 +189,15 @@ def assert_sees_bits_only(learner, X, y, names=None):
     assert same(learner, first.state, simulate(learner, X, Oracle(others), at=[]).state)
 
 
+def taught(model, rows, label, questions):
+    """The learner and the state of a model that asked about so many rows somebody who knows the label of all."""
+    model.start(rows)
+    for x in rows[:questions]:
+        question = model.ask(x)
+        model.tell(question, question.answer(label))
+    return model.stream_.learner, model.stream_.state
+
+
 def reloaded(model):
     """A model, as it comes back from a file."""
     file = io.BytesIO()

@@ -174,6 +174,17 @@ class Site:
         client.token, client.token_id = secret, name
         return client
 
+    def campaign(self, name: str, settings: Settings, rows: Path | list[str], *people: str) -> None:
+        """A campaign of the manager's about a folder of pictures or lines of a table, with these who answer."""
+        if isinstance(rows, list):
+            path = Path(self.url).with_name(f"{name}.csv")
+            path.write_text("\n".join(rows) + "\n")
+            rows = path
+        create_campaign(self.store, name, settings, open_table(rows), "manager", 0.0)
+        self.accounts.add_member(name, "manager", "manager")
+        for person in people:
+            self.accounts.add_member(name, person, "annotator")
+
     def question(self, client: Client, campaign: str = "drinks") -> dict[str, Any]:
         serving = client.post(f"/api/v1/campaigns/{campaign}/next", json={}).json()
         assert serving["state"] == "question", serving

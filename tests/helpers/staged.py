@@ -100,3 +100,11 @@ def state_of(campaign):
         list(projection.lessons.all),
         {name: array.tobytes() for name, array in known.items()},
     )
+
+
+def assert_same_for_all(campaign):
+    """Whoever opens it has the same, from its log or from what is kept of it."""
+    campaign.keep()
+    fresh, kept = (Campaign.open(campaign.store, campaign.name, fresh=one) for one in (True, False))
+    assert state_of(fresh) == state_of(kept) == state_of(campaign)
+    assert fresh.people() == kept.people() == campaign.people()

@@ -55,6 +55,13 @@ def made(any_store):
     return any_store
 
 
+@pytest.fixture
+def far(postgres_url):
+    """A store in PostgreSQL."""
+    with open_store(postgres_url) as store:
+        yield store
+
+
 def note(i):
     return Entry(StatusChanged(f"t{i}", "paused"), "bob", float(i))
 
@@ -605,72 +612,63 @@ def test_addresses(tmp_path):
         assert "canary" not in str(caught.value)
 
 
-def test_a_password_is_never_shown(postgres_url):
-    store = open_store(postgres_url)
-    assert "canary" not in repr(store) + store.url + repr(vars(store)) + repr(store._database.engine)
-    store.close()
+def test_a_password_is_never_shown(far):
+    assert "canary" not in repr(far) + far.url + repr(vars(far)) + repr(far._database.engine)
     for url in ("postgresql://u:canary@127.0.0.1:1/d", "postgresql://u@127.0.0.1:1/d?password=canary"):
         with pytest.raises(StoreUnavailable) as caught:
             open_store(url)
         assert "canary" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_a_server_that_was_away_is_used_again(postgres, postgres_url):
-    store = open_store(postgres_url)
-    make(store)
+def test_a_server_that_was_away_is_used_again(far, postgres):
+    make(far)
     postgres.stop()
-    for use in (store.ping, lambda: list(store.entries("c")), lambda: store.campaigns()):
+    for use in (far.ping, lambda: list(far.entries("c")), lambda: far.campaigns()):
         with pytest.raises(StoreUnavailable):
             use()
-    with pytest.raises(StoreUnavailable), store.transaction("c"):
+    with pytest.raises(StoreUnavailable), far.transaction("c"):
         pass
     postgres.start()
-    write(store, [note(1)])
-    store.ping()
-    with pytest.raises(StoreUnavailable), store.transaction("c") as transaction:
+    write(far, [note(1)])
+    far.ping()
+    with pytest.raises(StoreUnavailable), far.transaction("c") as transaction:
         assert [transaction.write([note(2)]), postgres.stop()]
     postgres.start()
-    assert [line.id for line in check_chain(store)] == ["begin", "t1"]
-    store.close()
+    assert [line.id for line in check_chain(far)] == ["begin", "t1"]
 
 
-def test_connections_that_were_cut_while_idle_are_made_anew(postgres, postgres_url):
-    store = open_store(postgres_url)
-    make(store)
+def test_connections_that_were_cut_while_idle_are_made_anew(far, postgres):
+    make(far)
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'askone'"
     postgres.run(cut)
-    assert store.campaign("c").rows == 5
+    assert far.campaign("c").rows == 5
     postgres.run(cut)
-    write(store, [note(1)])
-    assert store.head("c")[0] == 2
-    store.close()
+    write(far, [note(1)])
+    assert far.head("c")[0] == 2
 
 
-def test_however_many_write_there_is_a_connection_to_read_by(postgres_url, monkeypatch):
+def test_however_many_write_there_is_a_connection_to_read_by(far, monkeypatch):
     """Whoever has a turn reads rows by another connection."""
-    store = open_store(postgres_url)
-    monkeypatch.setattr(store._database.engine.pool, "_timeout", 20.0)
+    monkeypatch.setattr(far._database.engine.pool, "_timeout", 20.0)
     names = [f"c{i}" for i in range(24)]
     for name in names:
-        make(store, name)
+        make(far, name)
     together = threading.Barrier(16)
 
     def take_turn(n):
-        with store.transaction(names[n]):
+        with far.transaction(names[n]):
             with contextlib.suppress(threading.BrokenBarrierError):
                 together.wait(0.5)
-            return store.rows(names[n], [0])[0].position
+            return far.rows(names[n], [0])[0].position
 
     read = at_once(take_turn, len(names))
-    store.close()
     assert read == [0] * len(names)
 
 
 @pytest.mark.parametrize("how", ["terminate", "cancel"])
-def test_a_connection_that_is_cut_between_several_answers_does_no_harm(postgres, postgres_url, how):
-    store = open_store(postgres_url)
-    make(store)
-    write(store, [note(1)])
+def test_a_connection_that_is_cut_between_several_answers_does_no_harm(far, postgres, how):
+    make(far)
+    write(far, [note(1)])
 
     def be_cut(session):
         cut, over = f"SELECT pg_{how}_backend({session.cursor.connection.info.backend_pid})", threading.Event()
@@ -687,14 +685,13 @@ def test_a_connection_that_is_cut_between_several_answers_does_no_harm(postgres,
             over.set()
             cutting.join()
 
-    with pytest.raises(StoreUnavailable), store.transaction("c") as transaction:
+    with pytest.raises(StoreUnavailable), far.transaction("c") as transaction:
         be_cut(transaction._session)
     for i in range(2, 12):
-        with store.transaction("c") as transaction:
+        with far.transaction("c") as transaction:
             assert len(transaction.look(0, ["t1"], ["ann"], [], 1.0, 5).tail) == i
             transaction.write([note(i)])
-    assert store._database.engine.pool.checkedout() == 0
-    store.close()
+    assert far._database.engine.pool.checkedout() == 0
 
 
 def test_a_busy_database_is_said_to_be_so(tmp_path, monkeypatch):

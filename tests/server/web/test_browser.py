@@ -12,14 +12,6 @@ from journeys import House, eventually, flats
 NAME = "rents"
 
 
-def set_up(place: House, page: Any) -> None:
-    page.goto(place.setup_link)
-    page.fill("#name", "boss")
-    page.fill("#password", "correct horse battery staple")
-    page.click("#submit")
-    page.wait_for_url("**/manage")
-
-
 def next_step(page: Any, title: str) -> None:
     page.locator(".wizard-foot .button.primary").click()
     page.get_by_role("heading", name=title, level=1).wait_for()
@@ -89,7 +81,7 @@ def saved(page: Any, state: str = "saved") -> None:
 
 def test_from_the_link_to_the_export(place: House, browser: Any) -> None:
     boss = place.page(browser)
-    set_up(place, boss)
+    place.set_up(boss)
     make_campaign(place, boss)
     link = invited(boss)
     bea = place.page(browser)

@@ -169,21 +169,13 @@ def test_what_is_guessed_or_doubted_is_undone_by_one_click(page: Any, site: Site
     page.get_by_role("button", name="Leave out district").click()
     page.get_by_text("The labels follow exactly from 'district'").wait_for(state="detached")
     for label in ("Show district", "Learn from district"):  # the page draws itself anew when its server has looked
-        _unchecked(page, label).wait_for()
+        page.get_by_role("checkbox", name=label, checked=False).wait_for()
     page.get_by_label("Known answers").select_option("")
     for label in ("Show rent", "Learn from rent"):
-        _checked(page, label).wait_for()
+        page.get_by_role("checkbox", name=label, checked=True).wait_for()
     page.get_by_label("Row names").select_option("")
     page.get_by_role("button", name="Next: question").click()
     page.get_by_role("heading", level=1, name="What is asked?").wait_for()
-
-
-def _checked(page: Any, label: str) -> Any:
-    return page.get_by_role("checkbox", name=label, checked=True)
-
-
-def _unchecked(page: Any, label: str) -> Any:
-    return page.get_by_role("checkbox", name=label, checked=False)
 
 
 def test_a_table_that_is_refused_says_why(page: Any, site: Site) -> None:
