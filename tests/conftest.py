@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import settings
 
+from refitting import fitted
 from stores import any_store, here, postgres, postgres_url, store, store_url
 
 # Shared machines are slow at odd moments: properties are never timed.
 settings.register_profile("askone", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("askone")
 
-__all__ = ["any_store", "here", "postgres", "postgres_url", "store", "store_url"]
+__all__ = ["any_store", "fitted", "here", "postgres", "postgres_url", "store", "store_url"]
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -25,6 +29,13 @@ LONG = ("tests/benchmarks/test_quick.py", "tests/test_real_data.py", "tests/test
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest; all others keep their order."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
+@pytest.fixture
+def part(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
+    """A script of the benchmarks by name; they lie beside each other and are no package."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module
 
 
 @pytest.fixture(scope="session")

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 from dataclasses import replace
 from itertools import permutations
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from askone import Ranking
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 AT = [30, 100, 300, 1000, 3000, 10_000]
-
-
-@pytest.fixture
-def part(monkeypatch):
-    """A script of the benchmark by name; they lie beside each other and are no package."""
-    monkeypatch.syspath_prepend(str(FOLDER))
-    return importlib.import_module
 
 
 def power(constant: float, exponent: float) -> list[float]:

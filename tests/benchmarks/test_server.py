@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 import os
 from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 BODY = {"state": "question", "question": {"lease": "l", "number": 0}}
-
-
-@pytest.fixture
-def part(monkeypatch):
-    """A script of the benchmark by name; they lie beside each other and are no package."""
-    monkeypatch.syspath_prepend(str(FOLDER))
-    return importlib.import_module
 
 
 async def answered(part, stall: float, seconds: float, rate: float | None):

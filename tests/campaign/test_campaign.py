@@ -36,6 +36,11 @@ from askone.store.transactions import Transaction
 from staged import ANIMALS, DRINKS, PRICES, asking, one, play, price, stage, state_of
 
 
+@pytest.fixture
+def campaign(store):
+    return stage(store)
+
+
 def animal(row):
     return ("cat", "lion", "owl", "emu")[int(np.clip(row.content["size"] * 2 + 2, 0, 3))]
 
@@ -70,9 +75,8 @@ def test_people_answer_and_the_model_learns(store, settings):
     assert state_of(fresh) == state_of(campaign)
 
 
-def test_one_person_sees_at_once_what_would_be_asked_after_the_answer(store):
+def test_one_person_sees_at_once_what_would_be_asked_after_the_answer(campaign):
     """Looking ahead, the next question is the one that the model asks after learning the answer."""
-    campaign = stage(store, PRICES)
     serving = one(campaign, Next("ann"))
     for i in range(8):
         bit = i % 3 == 0
@@ -85,8 +89,7 @@ def test_one_person_sees_at_once_what_would_be_asked_after_the_answer(store):
             assert serving.question.question.learnt == i + 1  # nothing is stale
 
 
-def test_a_reload_gives_the_same_question(store):
-    campaign = stage(store)
+def test_a_reload_gives_the_same_question(campaign):
     first = one(campaign, Next("ann"), 1.0)
     again = one(campaign, Next("ann"), 5.0)
     assert again.question.lease == first.question.lease
@@ -94,8 +97,7 @@ def test_a_reload_gives_the_same_question(store):
     assert again.ahead == first.ahead or again.ahead.yes.question == first.ahead.yes.question
 
 
-def test_an_answer_sent_twice_counts_once(store):
-    campaign = stage(store)
+def test_an_answer_sent_twice_counts_once(campaign):
     first = one(campaign, Next("ann"))
     answer = Answer("ann", first.question.lease, True, "same")
     second = one(campaign, answer)
@@ -113,15 +115,13 @@ def test_an_answer_sent_twice_counts_once(store):
 
 
 @pytest.mark.parametrize("event", ["", "ask-3", "a b", "x" * 101, "é"])
-def test_ids_are_plain(store, event):
-    campaign = stage(store)
+def test_ids_are_plain(campaign, event):
     lease = one(campaign, Next("ann")).question.lease
     with pytest.raises(InvalidArgument, match="id must be"):
         one(campaign, Answer("ann", lease, True, event))
 
 
-def test_a_lease_is_bound_to_its_person_and_single_use(store):
-    campaign = stage(store)
+def test_a_lease_is_bound_to_its_person_and_single_use(campaign):
     lease = one(campaign, Next("ann")).question.lease
     with pytest.raises(LeaseLost):
         one(campaign, Answer("bob", lease, True, "b1"))
@@ -169,8 +169,7 @@ def test_leases_are_renewed_and_released(store):
     assert one(campaign, Next("cid"), 102.0).question.number == 0
 
 
-def test_undo_goes_several_back_and_the_model_is_as_if_it_never_happened(store):
-    campaign = stage(store, PRICES)
+def test_undo_goes_several_back_and_the_model_is_as_if_it_never_happened(campaign, store):
     play(campaign, ["ann"], price, 5)
     before = state_of(campaign)[0]
     numbers = [done.number for done in campaign.projection.people["ann"].done]
@@ -192,8 +191,7 @@ def test_undo_goes_several_back_and_the_model_is_as_if_it_never_happened(store):
         one(campaign, Undo("bob", "u3"))
 
 
-def test_skips_go_to_others_and_come_back_on_undo(store):
-    campaign = stage(store, PRICES)
+def test_skips_go_to_others_and_come_back_on_undo(campaign):
     first = one(campaign, Next("ann"), 0.0)
     then = one(campaign, Skip("ann", first.question.lease, "s1"), 1.0)
     assert then.question.number != first.question.number
@@ -222,8 +220,7 @@ def test_a_question_that_is_open_again_has_all_its_seats(store):
     assert first.question.number in campaign.projection.closed
 
 
-def test_what_cannot_be_told_is_asked_of_nobody_else(store):
-    campaign = stage(store, PRICES)
+def test_what_cannot_be_told_is_asked_of_nobody_else(campaign):
     first = one(campaign, Next("ann"), 0.0)
     one(campaign, Skip("ann", first.question.lease, "s1", "cannot tell"), 1.0)
     seen = {serving.question.number for serving in play(campaign, ["bob", "cid"], price, 20, start=100.0)}
@@ -231,8 +228,7 @@ def test_what_cannot_be_told_is_asked_of_nobody_else(store):
     assert one(campaign, Undo("ann", "u"), 500.0).question.number == first.question.number
 
 
-def test_after_three_skips_a_question_is_left(store):
-    campaign = stage(store, PRICES)
+def test_after_three_skips_a_question_is_left(campaign):
     for i, person in enumerate(["ann", "bob", "cid"]):
         serving = one(campaign, Next(person), float(i))
         assert serving.question.number == 0
@@ -298,8 +294,7 @@ def test_each_respondent_may_be_asked_one_thing(store):
     assert one(campaign, Next("p0"), 99.0).state == "done"
 
 
-def test_pause_and_close(store):
-    campaign = stage(store)
+def test_pause_and_close(campaign):
     lease = one(campaign, Next("ann")).question.lease
     one(campaign, SetStatus("boss", "s1", "paused"))
     assert one(campaign, Answer("ann", lease, True, "a1")).state == "paused"
@@ -314,8 +309,7 @@ def test_pause_and_close(store):
     assert campaign.projection.answers == 1
 
 
-def test_flags_keep_the_question(store):
-    campaign = stage(store)
+def test_flags_keep_the_question(campaign):
     first = one(campaign, Next("ann"))
     assert one(campaign, Flag("ann", first.question.lease, "f1", " blurred ")).question.lease == first.question.lease
     assert campaign.flags()[0]["reason"] == "blurred"
@@ -323,9 +317,8 @@ def test_flags_keep_the_question(store):
         one(campaign, Flag("ann", first.question.lease, "f2", " "))
 
 
-def test_a_question_takes_some_flags_of_a_person_and_no_more(store):
+def test_a_question_takes_some_flags_of_a_person_and_no_more(campaign, store):
     """Nobody can fill the log with them: also where they took an answer back, or the campaign is opened anew."""
-    campaign = stage(store)
     lease = one(campaign, Next("ann")).question.lease
     for n in range(MOST_FLAGS):
         one(campaign, Flag("ann", lease, f"f{n}", "blurred"))
@@ -416,8 +409,7 @@ def test_after_an_undo_the_state_that_was_kept_before_is_used(store, monkeypatch
     assert adopted == [20, 20, 39]
 
 
-def test_what_was_served_is_served_even_if_the_state_cannot_be_kept(store, monkeypatch, caplog):
-    campaign = stage(store, PRICES)
+def test_what_was_served_is_served_even_if_the_state_cannot_be_kept(campaign, store, monkeypatch, caplog):
     monkeypatch.setattr("askone.campaign.campaign.PAUSE", 0.0)
     monkeypatch.setattr("askone.campaign.campaign.KEEP", 3)
     with failing(monkeypatch, type(store), "keep_snapshot", StoreUnavailable("the disk is full")):
@@ -475,8 +467,7 @@ def test_dashboard_and_predictions_are_json(store):
         assert model.stream_.answered == 70
 
 
-def test_a_turn_that_fails_leaves_nothing_behind(store, monkeypatch):
-    campaign = stage(store)
+def test_a_turn_that_fails_leaves_nothing_behind(campaign, monkeypatch):
     first = one(campaign, Next("ann"))
     before = state_of(campaign)
     with (

@@ -7,7 +7,6 @@ from askone.campaign.engine import model_builder
 from askone.campaign.engine.commands import Answer, Next
 from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, Settings
 from askone.store.entries import Row
-from askone.store.open import open_store
 from staged import begun
 
 ROWS, ANSWERS = 2000, 300
@@ -43,34 +42,31 @@ def asked(store, labels, X, truth, answers=ANSWERS, **ask):
 
 
 @pytest.mark.parametrize("order", ["random", "file"])
-def test_the_error_of_a_table_sorted_by_its_most_telling_column_is_that_of_the_whole_table(order):
+def test_the_error_of_a_table_sorted_by_its_most_telling_column_is_that_of_the_whole_table(order, store):
     """It read 141 USD (13 to 270) where 2,552 were true, and stopped with "target reached"."""
-    with open_store("memory:") as store:
-        labels = Numbers(0, 20_000, unit="USD", name="price")
-        campaign, error = asked(store, labels, *prices(np.random.default_rng(0)), target=150.0, order=order)
-        latest = campaign.dashboard(1.0)["curve"]["latest"]
-        assert latest["low"] <= error <= latest["high"]
-        assert error < 150 or order == "file"  # in file order only exams are about the dear ones
-        assert order == "random" or campaign.status(1.0)["finished"] == "budget"
+    labels = Numbers(0, 20_000, unit="USD", name="price")
+    campaign, error = asked(store, labels, *prices(np.random.default_rng(0)), target=150.0, order=order)
+    latest = campaign.dashboard(1.0)["curve"]["latest"]
+    assert latest["low"] <= error <= latest["high"]
+    assert error < 150 or order == "file"  # in file order only exams are about the dear ones
+    assert order == "random" or campaign.status(1.0)["finished"] == "budget"
 
 
 @ORDERS
-def test_the_share_right_of_images_that_are_named_by_class_is_that_of_all_classes(order):
+def test_the_share_right_of_images_that_are_named_by_class_is_that_of_all_classes(order, store):
     """89.5 % were claimed and 29.9 % true."""
-    with open_store("memory:") as store:
-        labels = ClassNames(("cat", "emu", "lion", "owl"))
-        campaign, right = asked(store, labels, *animals(np.random.default_rng(0)), order=order)
-        latest = campaign.dashboard(1.0)["curve"]["latest"]
-        assert latest["low"] <= right <= latest["high"]
-        assert (right < 0.7) == (order == "file")
+    labels = ClassNames(("cat", "emu", "lion", "owl"))
+    campaign, right = asked(store, labels, *animals(np.random.default_rng(0)), order=order)
+    latest = campaign.dashboard(1.0)["curve"]["latest"]
+    assert latest["low"] <= right <= latest["high"]
+    assert (right < 0.7) == (order == "file")
 
 
-def test_exams_are_about_all_rows_when_others_come_in_file_order():
-    with open_store("memory:") as store:
-        X, truth = prices(np.random.default_rng(1))
-        campaign, _ = asked(store, Numbers(0, 20_000), X, truth, order="file", exam_share=0.5)
-        places = [one.position for one in campaign.projection.asked.values() if one.role == "exam"]
-        assert abs(np.mean(places) - ROWS / 2) < 4 * ROWS / np.sqrt(12 * len(places))
-        learnt = [one.position for one in campaign.projection.asked.values() if not one.role]
-        assert learnt == sorted(learnt)
-        assert max(learnt) < 3 * len(learnt)
+def test_exams_are_about_all_rows_when_others_come_in_file_order(store):
+    X, truth = prices(np.random.default_rng(1))
+    campaign, _ = asked(store, Numbers(0, 20_000), X, truth, order="file", exam_share=0.5)
+    places = [one.position for one in campaign.projection.asked.values() if one.role == "exam"]
+    assert abs(np.mean(places) - ROWS / 2) < 4 * ROWS / np.sqrt(12 * len(places))
+    learnt = [one.position for one in campaign.projection.asked.values() if not one.role]
+    assert learnt == sorted(learnt)
+    assert max(learnt) < 3 * len(learnt)

@@ -15,7 +15,7 @@ from askone.campaign.settings.settings import PeopleSettings
 from askone.errors import InvalidArgument, UnknownQuestion
 from askone.people import SimulatedCrowd
 from askone.store.open import open_store
-from staged import ANIMALS, DRINKS, PRICES, asking, one, price, stage, state_of
+from staged import ANIMALS, DRINKS, PRICES, asking, assert_same_for_all, one, price, stage, state_of
 
 PEOPLE = ("ann", "bob", "cid", "dee", "eve")
 
@@ -74,11 +74,6 @@ def test_what_is_kept_and_what_is_folded_anew_is_the_same(campaign):
 # -- pausing --------------------------------------------------------------------------------------
 
 
-def with_pause(below=0.3, **ask):
-    settings = asking(PRICES, exam_share=0, **ask)
-    return replace(settings, people=PeopleSettings(pause_below=below))
-
-
 def played(campaign, answers, seed=0, start=0, skip=()):
     """Everybody in turn answers, eve by lot; who was told to rest."""
     lots, rested = np.random.default_rng(seed), set()
@@ -96,7 +91,8 @@ def played(campaign, answers, seed=0, start=0, skip=()):
 @pytest.fixture(scope="module")
 def paused(tmp_path_factory):
     store = open_store(str(tmp_path_factory.mktemp("paused") / "a.db"))
-    campaign = stage(store, with_pause(), rows=900)
+    settings = replace(asking(PRICES, exam_share=0), people=PeopleSettings(pause_below=0.3))
+    campaign = stage(store, settings, rows=900)
     yield campaign, played(campaign, 310)
     store.close()
 
@@ -116,10 +112,7 @@ def test_who_answers_at_random_is_paused_and_nobody_else(paused):
 
 def test_a_pause_is_the_same_in_replay(paused):
     campaign, _ = paused
-    campaign.keep()
-    fresh, kept = Campaign.open(campaign.store, "c", fresh=True), Campaign.open(campaign.store, "c")
-    assert state_of(fresh) == state_of(kept) == state_of(campaign)
-    assert fresh.people() == kept.people() == campaign.people()
+    assert_same_for_all(campaign)
 
 
 def test_what_a_paused_person_has_in_hand_counts_and_undo_asks_nothing(store):
@@ -248,9 +241,7 @@ def test_all_opinions_teach_as_their_peoples(store):
     one(campaign, Undo("ann", "u"), 200.0)
     campaign.projection.trainer.settle()
     assert sum(told_of(campaign).values()) >= 58
-    campaign.keep()
-    fresh, kept = Campaign.open(store, "c", fresh=True), Campaign.open(store, "c")
-    assert state_of(fresh) == state_of(campaign) == state_of(kept)
+    assert_same_for_all(campaign)
     one(campaign, Include("boss", "x2", "eve"), 300.0)
     campaign.projection.trainer.settle()
     assert told_of(campaign)["eve"] == given["eve"]

@@ -17,6 +17,11 @@ from staged import ANIMALS, DRINKS, PRICES, one, price, stage, state_of
 PRIVATE = replace(PRICES, privacy=PrivacySettings(epsilon=1, budget=5))
 
 
+@pytest.fixture
+def campaign(store):
+    return stage(store, PRIVATE)
+
+
 def entries(campaign):
     return list(campaign.store.entries(campaign.name))
 
@@ -91,8 +96,7 @@ def test_the_model_reckons_with_slips_and_flips(store, settings):
 
 
 @pytest.mark.parametrize("claimed", [None, 3.0, 1.0000001])
-def test_an_answer_that_claims_another_epsilon_is_refused(store, claimed):
-    campaign = stage(store, PRIVATE)
+def test_an_answer_that_claims_another_epsilon_is_refused(campaign, claimed):
     serving = one(campaign, Next("ann"))
     before = state_of(campaign), entries(campaign)
     with pytest.raises(InvalidArgument, match="epsilon must be 1, as the campaign has it"):
@@ -110,8 +114,7 @@ def test_a_campaign_that_is_not_private_takes_no_flipped_answers(store):
     assert (state_of(campaign), entries(campaign)) == before
 
 
-def test_a_flipped_answer_counts_once_and_its_contrary_never(store):
-    campaign = stage(store, PRIVATE)
+def test_a_flipped_answer_counts_once_and_its_contrary_never(campaign):
     serving = one(campaign, Next("ann"))
     first = Answer("ann", serving.question.lease, True, "a", epsilon=1.0)
     assert one(campaign, first).mine == 1
@@ -135,8 +138,7 @@ def test_the_ledger_is_a_fold_of_the_log(any_store):
     assert {one["id"]: one["privacy"] for one in fresh.people()} == spent
 
 
-def test_beyond_the_budget_nothing_more_is_asked(store):
-    campaign = stage(store, PRIVATE)
+def test_beyond_the_budget_nothing_more_is_asked(campaign):
     last = answered(campaign, "ann", 5)
     assert (last.state, last.question, last.mine) == ("done", None, 5)
     assert one(campaign, Next("ann")).state == "done"
@@ -144,8 +146,7 @@ def test_beyond_the_budget_nothing_more_is_asked(store):
     assert one(campaign, Next("bob")).state == "question"
 
 
-def test_an_answer_beyond_the_budget_is_refused(store):
-    campaign = stage(store, PRIVATE)
+def test_an_answer_beyond_the_budget_is_refused(campaign):
     serving = answered(campaign, "ann", 4)
     campaign.projection.people["ann"].answers = 5  # as if another tab had been quicker
     before = entries(campaign)
@@ -164,9 +165,8 @@ def test_a_budget_is_so_many_answers(epsilon, budget, answers):
 # -- what would tell more -------------------------------------------------------------------------
 
 
-def test_skips_flags_and_undo_are_refused(store):
+def test_skips_flags_and_undo_are_refused(campaign):
     """Whether somebody skips, complains or takes back may depend on what is true."""
-    campaign = stage(store, PRIVATE)
     lease = answered(campaign, "ann", 1).question.lease
     before = state_of(campaign), entries(campaign)
     for told in (Skip("ann", lease, "s"), Flag("ann", lease, "f", "odd"), Undo("ann", "u")):
@@ -176,14 +176,12 @@ def test_skips_flags_and_undo_are_refused(store):
     assert one(campaign, Next("ann")).undoable == 0
 
 
-def test_answers_of_a_file_are_not_taken(store):
-    campaign = stage(store, PRIVATE)
+def test_answers_of_a_file_are_not_taken(campaign):
     with pytest.raises(NotPrivate, match="those of a file are not taken"):
         take_page(campaign, [], 1.0, {})
 
 
-def test_neither_seconds_nor_the_time_between_entries_are_kept(store):
-    campaign = stage(store, PRIVATE)
+def test_neither_seconds_nor_the_time_between_entries_are_kept(campaign):
     answered(campaign, "ann", 5)
     said = [entry for entry in entries(campaign) if entry.who == "ann"]
     assert len(said) > 5

@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import PROGRAM, Answer, Next, Skip
 from askone.errors import InvalidArgument
-from staged import PRICES, one, price, stage, state_of
+from staged import PRICES, assert_same_for_all, one, price, stage
 
 
 def played(campaign, answers, noise=0.3):
@@ -48,10 +47,7 @@ def test_what_a_bit_costs_follows_from_rates_and_costs(campaign):
     for found in campaign.people():
         price = 0.002 if found["id"] == "net" else 0.05
         assert found["cost_per_bit"] == pytest.approx(price / found["rates"]["bits"])
-    campaign.keep()
-    fresh, kept = Campaign.open(campaign.store, "c", fresh=True), Campaign.open(campaign.store, "c")
-    assert state_of(fresh) == state_of(kept) == state_of(campaign)
-    assert fresh.people() == kept.people() == campaign.people()
+    assert_same_for_all(campaign)
 
 
 def test_a_program_that_skips_is_none_at_work_either(campaign):

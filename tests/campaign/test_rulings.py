@@ -2,10 +2,9 @@
 
 import pytest
 
-from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next, Rule, Undo
 from commands import ask
-from staged import PRICES, asking, one, price, stage, state_of
+from staged import PRICES, asking, assert_same_for_all, one, price, stage
 
 
 def answered(campaign, who, answer, now=1.0):
@@ -49,9 +48,7 @@ def test_what_is_decided_as_somebody_said_is_learnt_as_certain(store):
     campaign.learn()
     assert [one.answers for one in learner.people(campaign.projection.state)] == [2, 3]
     assert campaign.projection.lessons.all[2].said == ()
-    campaign.keep()
-    fresh, kept = Campaign.open(store, "c", fresh=True), Campaign.open(store, "c")
-    assert state_of(fresh) == state_of(kept) == state_of(campaign)
+    assert_same_for_all(campaign)
     one(campaign, Undo("bob", "u1"), 11.0)  # what is measured goes with the answer that is taken back
     one(campaign, Rule("boss", "m2", *asked[4]), 12.0)
     one(campaign, Undo("ann", "u2"), 13.0)

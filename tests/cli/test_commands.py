@@ -38,6 +38,11 @@ def make(*options, status=0):
     )
 
 
+@pytest.fixture
+def made(table):
+    make()
+
+
 def answered(count=12, name="bikes"):
     with closing(open_store("askone.db")) as store:
         campaign = Campaign.open(store, name)
@@ -166,8 +171,7 @@ def test_errors_are_one_line_that_names_the_argument(arguments, message, here):
     assert not (here / "askone.db").exists() or arguments[0] == "new"
 
 
-def test_unknown_campaigns(here):
-    make()
+def test_unknown_campaigns(made, here):
     for command in ("export", "replay", "verify", "backup", "status"):
         assert "there is no campaign 'nothing'" in ask(command, "nothing", status=2).err
     ask("export", "bikes", "--what", "log", "--format", "csv", status=2)
@@ -201,8 +205,7 @@ def test_the_examples_in_a_file_can_be_used():
 # -- looking --------------------------------------------------------------------------------------
 
 
-def test_replay_is_the_same_bit_for_bit(here):
-    make()
+def test_replay_is_the_same_bit_for_bit(made, here):
     answered(30)
     out = ask("replay", "bikes").out
     assert "the same, bit for bit" in out
@@ -217,8 +220,7 @@ def test_replay_is_the_same_bit_for_bit(here):
     assert "--without must be somebody who answered" in ask("replay", "bikes", "--without", "eve", status=2).err
 
 
-def test_replay_finds_a_state_that_is_not_the_logs(monkeypatch):
-    make()
+def test_replay_finds_a_state_that_is_not_the_logs(made, monkeypatch):
     answered(30)
     store = open_store("askone.db")
     seq, mark, blob = store.snapshots("bikes")[-1]
@@ -233,8 +235,7 @@ def test_replay_finds_a_state_that_is_not_the_logs(monkeypatch):
     assert "DIFFERS" in ask("replay", "bikes", status=1).out
 
 
-def test_verify_finds_what_was_changed(here):
-    make()
+def test_verify_finds_what_was_changed(made, here):
     answered(10)
     assert "bikes: as written; " in ask("verify").out
     with sqlite3.connect(here / "askone.db") as database:
@@ -267,8 +268,7 @@ def test_simulate_with_people(here):
 # -- taking ---------------------------------------------------------------------------------------
 
 
-def test_backup_and_restore(here):
-    make()
+def test_backup_and_restore(made, here):
     answered(12)
     ask("backup", "bikes")
     assert os.name != "posix" or (here / "bikes-backup.zip").stat().st_mode & 0o077 == 0
@@ -284,8 +284,7 @@ def test_backup_and_restore(here):
     ask("restore", "bad.zip", "--name", "bad", status=2)
 
 
-def test_a_backup_can_be_signed(here):
-    make()
+def test_a_backup_can_be_signed(made, here):
     (here / "key").write_text("0123456789abcdef0123456789abcdef\n")
     (here / "other").write_text("fedcba9876543210fedcba9876543210\n")
     (here / "short").write_text("0123\n")
@@ -303,8 +302,7 @@ def test_a_backup_can_be_signed(here):
     ask("status", "c", status=2)
 
 
-def test_standard_output(here):
-    make()
+def test_standard_output(made, here):
     answered(3)
     out = ask("export", "bikes", "--out", "-", "--format", "jsonl").out
     assert len([json.loads(line) for line in out.splitlines()]) == 3
@@ -312,8 +310,7 @@ def test_standard_output(here):
     assert json.loads((here / "tasks.json").read_text())[0]["data"]["askone_campaign"] == "bikes"
 
 
-def test_an_export_that_fails_leaves_no_file(here, monkeypatch):
-    make()
+def test_an_export_that_fails_leaves_no_file(made, here, monkeypatch):
 
     def broken(*arguments):
         yield b"half"
@@ -399,8 +396,7 @@ def test_a_missing_extra_is_named(monkeypatch):
     assert ask("status", status=2).err == "askone: askone status needs sqlalchemy: pip install 'askone[server]'\n"
 
 
-def test_a_console_may_be_handed_in(here):
-    make()
+def test_a_console_may_be_handed_in(made):
     out = io.StringIO()
     chosen = parser().parse_args(["status"])
     assert run_campaigns(chosen, Console(file=out, width=100)) == 0

@@ -4,15 +4,14 @@ import json
 import re
 import shutil
 import sys
-import threading
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from askone.store.open import open_store
 from commands import ask
+from listening import Handler, listening
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ROWS = "id,size,price\n" + "".join(f"r{i},{i / 10},{100 + 10 * i if i % 4 == 0 else ''}\n" for i in range(24))
@@ -164,30 +163,19 @@ def chat():
     """A server of chat completions on loopback, which reads a bike's size and knows its price; its requests."""
     heard = []
 
-    class Chat(BaseHTTPRequestHandler):
+    class Chat(Handler):
         def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.body())
             heard.append((self.path, self.headers.get("Authorization"), body))
             text = body["messages"][0]["content"]
             price = 100 + 100 * float(re.search(r"size: ([\d.]+)", text)[1])
             asked = re.search(r"above ([\d.]+)", text)
             said = "I cannot tell." if asked is None else "Yes." if price > float(asked[1]) else "no"
             reply = {"choices": [{"message": {"content": said}}], "usage": {"total_tokens": 90}}
-            content = json.dumps(reply).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            self.reply(200, json.dumps(reply).encode())
 
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Chat) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/v1", heard
-        server.shutdown()
-        thread.join()
+    with listening(Chat) as port:
+        yield f"http://127.0.0.1:{port}/v1", heard
 
 
 def test_a_language_model_is_a_person(here, chat, monkeypatch):

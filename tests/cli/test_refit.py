@@ -8,16 +8,13 @@ import pytest
 import askone
 from answered import answer
 from askone.campaign.campaign import Campaign
-from askone.learners import registry
 from askone.store.open import open_store
 from commands import ask
-from refitting import FittedMean, register
+from refitting import FittedMean
 
 
 @pytest.fixture(autouse=True)
-def bikes(here, monkeypatch):
-    monkeypatch.setattr(registry, "_OWN", {})
-    register()
+def bikes(here, fitted):
     (here / "bikes.csv").write_text("id,size\n" + "".join(f"r{i},{i / 10}\n" for i in range(40)))
     made = ["new", "bikes.csv", "--kind", "number", "--low", "0", "--high", "2000", "--set", "learner.learner=fitted"]
     ask(*made)

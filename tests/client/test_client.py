@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -23,6 +22,7 @@ from askone.errors import InvalidAnswer, InvalidArgument, RequestRefused, Server
 from askone.server.app import create_app
 from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store.open import open_store
+from listening import Handler, listening
 from sites import LOOSE, table
 
 BASE = "/api/v1/campaigns/prices"
@@ -84,12 +84,12 @@ def desk():
 
 @pytest.fixture
 def url(desk):
-    class Handler(BaseHTTPRequestHandler):
+    class Served(Handler):
         protocol_version = "HTTP/1.1"
 
         def serve(self):
             parts = urlsplit(self.path)
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            body = self.body()
             if self.headers.get("Transfer-Encoding") == "chunked":
                 while size := int(self.rfile.readline(), 16):
                     body += self.rfile.read(size)
@@ -107,16 +107,14 @@ def url(desk):
             if isinstance(trouble, int):
                 status, told = trouble, {"error": {"code": "away", "message": "Later.", "argument": None}}
             content = told if isinstance(told, bytes) else json.dumps(told).encode()
-            self.send_response(status)
             if trouble == "cut":
+                self.send_response(status)
                 self.send_header("Content-Length", str(len(content) + 1000))
                 self.end_headers()
                 self.wfile.write(content)
                 self.drop()
                 return
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            self.reply(status, content)
 
         def drop(self):
             self.close_connection = True
@@ -125,16 +123,8 @@ def url(desk):
 
         do_GET = do_POST = do_PATCH = do_DELETE = serve
 
-        def log_message(self, *arguments):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with listening(Served) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture

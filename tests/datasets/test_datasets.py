@@ -7,8 +7,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import SimpleHTTPRequestHandler
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ import pytest
 
 from askone.datasets import DATASETS, ENVIRONMENT, File, Recipe, _formats, _loading, card, content_checksum, load
 from askone.errors import AskoneError, DownloadFailed, InvalidArgument, InvalidFile, MissingExtra, WrongType
+from listening import Handler, listening
 from samples import real_file
 
 X = np.array([[0.0, 100.0], [3.0, 0.0], [7.0, 8.0]])
@@ -70,20 +70,14 @@ def toy(monkeypatch):
     monkeypatch.setitem(DATASETS, "toy", toy_recipe())
 
 
+class Files(Handler, SimpleHTTPRequestHandler):
+    """Files of a folder."""
+
+
 @contextmanager
 def served(place):
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *parts):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=place)) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/"
-        finally:
-            server.shutdown()
-            thread.join()
+    with listening(partial(Files, directory=place)) as port:
+        yield f"http://127.0.0.1:{port}/"
 
 
 def check_toy(data):

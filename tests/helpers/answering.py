@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import threading
-import time
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from askone.labels.wording import USUAL
 from askone.server.guidelines import parts
 from pages import Call, Reply, Site, refused
+from waiting import HANGS
 
 API = "/api/v1/campaigns/c"
 
@@ -72,7 +72,9 @@ class Campaign:
         self.seen: dict[str, int] = {}  # how often each id came
         self.trail: list[bool] = [True]  # the answers so far, which decide the questions
         self.taken: set[str] = set()  # leases that went to somebody else
-        self.delay, self.failures, self.look = 0.0, [], True
+        self.failures, self.look = [], True
+        self.replies = threading.Event()  # without it nothing comes back
+        self.replies.set()
         self.replaced: dict[str, Any] | None = None  # what comes instead of the question ahead, once
         self.instructions = ""
         self.title = "Prices of flats"
@@ -136,8 +138,7 @@ class Campaign:
     def _serve(self, call: Call) -> Any:
         if call.headers.get("X-CSRF-Token") != "token-1":
             return refused(403, "csrf")
-        if self.delay:
-            time.sleep(self.delay)
+        assert self.replies.wait(HANGS)
         with self.lock:
             path = call.path.rsplit("/", 1)[1]
             if self.failures and path != "next":

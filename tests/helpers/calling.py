@@ -4,6 +4,8 @@ import re
 import sqlite3
 from contextlib import closing
 
+import httpx
+
 from sites import PASSWORD
 
 API = "/api/v1"
@@ -56,7 +58,22 @@ def send(client, row, campaign="drinks", **parts):
     return client.request(row.method, path_of(row, campaign, **parts), **options)
 
 
+def is_up(client):
+    """Whether a server answers by now."""
+    try:
+        return client.get("/health/live").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def image(site):
+    """The whole database, byte by byte: the same as long as nobody writes."""
+    with closing(sqlite3.connect(site.url)) as database:
+        return database.serialize()
+
+
 def dump(site):
+    """The whole database in words."""
     with closing(sqlite3.connect(site.url)) as database:
         return "\n".join(database.iterdump())
 

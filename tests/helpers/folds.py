@@ -57,7 +57,7 @@ from askone.learners.step_rules import AVERAGES, STEP_RULES
 from askone.learners.thurstone.banks import default_bank
 from askone.learners.thurstone.ranker import ThurstoneLearner
 from learner_samples import BY_GRADIENTS, BY_LIKELIHOOD, NAMES, REPEATED
-from samples import models, small_labels, small_rows
+from samples import any_labels, models, small_rows
 
 ITEMS = ("tea", "coffee", "milk", "water")
 MODELS = models()
@@ -154,14 +154,6 @@ def given_fit(learner, told):
     return {"told": np.array(told), "since": np.array(0), **fits}
 
 
-def labels(learner, n):
-    if isinstance(learner.space, Real):
-        return small_labels(learner.space.m, n)
-    if isinstance(learner.space, Ranking):
-        return np.array([np.random.default_rng(i).permutation(learner.space.items) for i in range(n)])
-    return np.array(learner.space.names)[np.arange(n) % learner.space.size]
-
-
 def digest(learner, state):
     """Return the hash of a state."""
     whole = hashlib.sha256()
@@ -215,12 +207,12 @@ def told_again(learner, X, heard):
 
 def hashes(learner, n):
     X = WIDE[:n] if learner.columns == WIDE.shape[1] else small_rows(n)
-    found = live(learner, X, Oracle(labels(learner, n), resample=True), n)
+    found = live(learner, X, Oracle(any_labels(learner, n), resample=True), n)
     if isinstance(learner, AsksAgain | Mixture) or not able(learner, Streams):  # a mixture's stream makes its own fits
         return found
     heard = []
-    whole = digest(learner, streamed(learner, X, Oracle(labels(learner, n)), [n], heard.append))
-    blocks = digest(learner, streamed(learner, X, Oracle(labels(learner, n)), [1, 5, 30]))
+    whole = digest(learner, streamed(learner, X, Oracle(any_labels(learner, n)), [n], heard.append))
+    blocks = digest(learner, streamed(learner, X, Oracle(any_labels(learner, n)), [1, 5, 30]))
     same = {whole, blocks}
     if len(heard) == n and all(isinstance(one, Exchange) for one in heard):  # half-spaces are heard in blocks
         same.add(digest(learner, told_again(learner, X, heard)))

@@ -49,10 +49,17 @@ class House:
     def page(self, browser: Any, **options: Any) -> Any:
         """A page of a browser that nobody is signed in at."""
         page = opened(browser, **options)
-        page.set_default_timeout(90_000)
         page.context.on("request", lambda request: self.requests.append(request.url))
         self.pages.append(page)
         return page
+
+    def set_up(self, page: Any) -> None:
+        """Somebody follows the link to the set-up and becomes the administrator."""
+        page.goto(self.setup_link)
+        page.fill("#name", "boss")
+        page.fill("#password", "correct horse battery staple")
+        page.click("#submit")
+        page.wait_for_url("**/manage")
 
     def signed_in(self, browser: Any, user: str, **options: Any) -> Any:
         """A page of a browser that has a session."""
@@ -89,7 +96,7 @@ def house(folder: Path, nursery: Any) -> Iterator[House]:
 
 
 def eventually(true: Callable[[], Any], page: Any) -> Any:
-    return until(true, wait=lambda: page.wait_for_timeout(50))
+    return until(true, lambda: page.wait_for_timeout(50))
 
 
 def shown(page: Any) -> None:
@@ -106,7 +113,7 @@ def checked(page: Any, site: Any) -> Iterator[Any]:
     assert not site.strays
     page.context.set_offline(False)
     page.goto(site.url + "/static/shared/icon.svg")
-    page.evaluate("localStorage.clear()")
+    page.evaluate("localStorage.clear(), sessionStorage.clear()")
 
 
 def flats(count: int = 60) -> str:

@@ -6,12 +6,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
@@ -19,6 +17,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from askone.server.routes.pages import MISSING, file_of
+from listening import Handler, listening
+from waiting import HANGS
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 POLICY = (
@@ -71,7 +71,7 @@ class Site:
         self.reset()
         site = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Pages(Handler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
@@ -79,17 +79,7 @@ class Site:
 
             do_POST = do_PATCH = do_DELETE = do_PUT = do_GET
 
-            def log_message(self, *args: Any) -> None:
-                """Tests are quiet."""
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *args: Any) -> None:
-                """A browser that hangs up is no error."""
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self._listening = listening(Pages)
 
     def reset(self) -> None:
         """Nothing has happened, nobody is served but Ada: one site serves many tests."""
@@ -115,18 +105,14 @@ class Site:
         return [call for call in list(self.calls) if call.method == method and call.path.endswith(path)]
 
     def __enter__(self) -> Self:
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
-        self.thread.start()
+        self.url = f"http://127.0.0.1:{self._listening.__enter__()}"
         return self
 
-    def __exit__(self, *args: object) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
+    def __exit__(self, *raised: Any) -> None:
+        self._listening.__exit__(*raised)
 
-    def _serve(self, http: BaseHTTPRequestHandler) -> None:
-        parts = urlsplit(http.path)
-        raw = http.rfile.read(int(http.headers.get("Content-Length") or 0))
+    def _serve(self, http: Handler) -> None:
+        parts, raw = urlsplit(http.path), http.body()
         if parts.path == "/csp-report":
             self.reports.append(raw.decode())
             self._send(http, Reply(204))
@@ -150,7 +136,7 @@ class Site:
             self.strays.append(path)
         return refused(404, "not_found", f"There is nothing at {path}.")
 
-    def _send(self, http: BaseHTTPRequestHandler, reply: Reply) -> None:
+    def _send(self, http: Handler, reply: Reply) -> None:
         body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
         headers = {
             "Content-Type": "application/json",
@@ -160,13 +146,7 @@ class Site:
             "Cache-Control": "no-store",
             **reply.headers,
         }
-        body = b"" if reply.status == 204 else body
-        http.send_response(reply.status)
-        for name, value in headers.items():
-            http.send_header(name, value)
-        http.send_header("Content-Length", str(len(body)))
-        http.end_headers()
-        http.wfile.write(body)
+        http.reply(reply.status, b"" if reply.status == 204 else body, **headers)
 
 
 @contextmanager
@@ -177,7 +157,7 @@ def chromium() -> Iterator[Any]:
         pytest.skip("pages: no chromium, chromium-browser or google-chrome on the path")
     with playwright.sync_playwright() as engine:
         options = {"executable_path": CHROMIUM, "args": ["--no-sandbox", "--disable-gpu"]}
-        browser = engine.chromium.launch(**options, timeout=300_000)  # half a minute is little on a busy machine
+        browser = engine.chromium.launch(**options, timeout=1000 * HANGS)
         yield browser
         browser.close()
 
@@ -212,7 +192,7 @@ def watched(browser: Any, **options: Any) -> Any:
     context = browser.new_context(**options)
     context.add_init_script(WATCH)
     page = context.new_page()
-    page.set_default_timeout(90_000)
+    page.set_default_timeout(1000 * HANGS)
     page.dialogs = []
     page.on("dialog", lambda dialog: (page.dialogs.append(dialog.message), dialog.dismiss()))
     return page

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pytest
 
 import askone
 from askone._common.validate import as_row, as_rows
@@ -78,6 +79,13 @@ class FittedMean(Forecasts, HasRange, Refits):
 
     def adopt(self, state, fit):
         return replace(state, slope=fit["slope"], at=len(state.bits))
+
+
+@pytest.fixture
+def fitted(monkeypatch):
+    """The learner is known by its name, as the only one of a test's own."""
+    monkeypatch.setattr(registry, "_OWN", {})
+    register()
 
 
 def register(first=6):

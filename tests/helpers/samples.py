@@ -15,6 +15,7 @@ from askone.features.kernels import Gaussian, Laplacian
 from askone.features.maps import Fourier, Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.labels.number import Real
+from askone.labels.ranking import Ranking
 from askone.learners.abilities import Forecasts
 from askone.learners.base import wrong_family
 from askone.learners.models.kernel_expansion import KernelExpansion
@@ -31,6 +32,15 @@ def small_rows(n: int = 40, d: int = 2) -> np.ndarray:
 def small_labels(m: int, n: int = 40) -> np.ndarray:
     X = small_rows(n)
     return np.column_stack([np.sin(X[:, 0] + j) + 0.2 * X[:, 1] for j in range(m)])
+
+
+def any_labels(learner, n: int = 40) -> np.ndarray:
+    """Labels of a learner's space, whatever it is."""
+    if isinstance(learner.space, Real):
+        return small_labels(learner.space.m, n)
+    if isinstance(learner.space, Ranking):
+        return np.array([np.random.default_rng(i).permutation(learner.space.items) for i in range(n)])
+    return np.array(learner.space.names)[np.arange(n) % learner.space.size]
 
 
 def models() -> dict[str, object]:
@@ -177,6 +187,15 @@ def assert_sees_bits_only(learner, X, y, names=None):
         others = other_names(first.blocks, names)
         assert np.mean(others != y) > 0.3
     assert same(learner, first.state, simulate(learner, X, Oracle(others), at=[]).state)
+
+
+def taught(model, rows, label, questions):
+    """The learner and the state of a model that asked about so many rows somebody who knows the label of all."""
+    model.start(rows)
+    for x in rows[:questions]:
+        question = model.ask(x)
+        model.tell(question, question.answer(label))
+    return model.stream_.learner, model.stream_.state
 
 
 def reloaded(model):

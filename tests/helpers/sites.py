@@ -7,9 +7,11 @@ import threading
 import time
 from collections.abc import Coroutine
 from dataclasses import replace
-from functools import partialmethod
+from functools import cache, partial, partialmethod
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+from unittest import mock
 
 import httpx
 from argon2 import PasswordHasher
@@ -23,9 +25,9 @@ from askone.server.config import Rates, ServerConfig
 from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import TOKEN, csrf_token, digest, new_secret
 from askone.store.open import open_store
+from askone.store.store import Store
+from waiting import HANGS
 
-HANGS = 300
-"""Seconds after which a request hangs: the first one may have to wait until kernels are compiled."""
 PASSWORD = "correct horse battery"
 QUICK = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
 """Hashes that take no time: what is tested is never how strong argon2 is."""
@@ -85,37 +87,56 @@ class Client:
     delete = partialmethod(request, "DELETE")
 
 
+PEOPLE: dict[str, Any] = {
+    "admin": ("admin", {}),
+    "manager": ("manager", {"drinks": "manager"}),
+    "annotator": ("annotator", {"drinks": "annotator"}),
+    "other": ("manager", {"prices": "manager"}),
+    "stranger": ("annotator", {"prices": "annotator"}),
+}
+
+
+def _people(store: Store, folder: Path) -> None:
+    """Make both campaigns and all people of a site."""
+    create_campaign(store, "drinks", DRINKS, None, "manager", time.time())
+    create_campaign(store, "prices", PRICES, open_table(table(folder)), "other", time.time())
+    for name, (role, campaigns) in PEOPLE.items():
+        store.accounts.add_user(name, name, role, QUICK.hash(PASSWORD))
+        for campaign, within in campaigns.items():
+            store.accounts.add_member(campaign, name, within)
+
+
+@cache
+def _peopled() -> bytes:
+    """Return the file of such a store, made once: most tests begin with one."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "askone.db"
+        store = open_store(str(path))
+        _people(store, Path(folder))
+        store.close()
+        return path.read_bytes()
+
+
 class Site:
     """A store, its server, and people: admin; manager and annotator of "drinks"; other and stranger of "prices"."""
 
-    PEOPLE: ClassVar[dict[str, Any]] = {
-        "admin": ("admin", {}),
-        "manager": ("manager", {"drinks": "manager"}),
-        "annotator": ("annotator", {"drinks": "annotator"}),
-        "other": ("manager", {"prices": "manager"}),
-        "stranger": ("annotator", {"prices": "annotator"}),
-    }
-
     def __init__(self, folder: Path, config: ServerConfig = LOOSE, url: str | None = None, people: bool = True) -> None:
         self.url = url or str(folder / "askone.db")
+        if people and url is None:
+            (folder / "askone.db").write_bytes(_peopled())
         self.store = open_store(self.url)
+        if people and url is not None:
+            _people(self.store, folder)
         self.accounts = self.store.accounts
         self.config = replace(config, directory=config.directory or folder / "uploads")
-        self.app = create_app(self.store, self.config)
+        with mock.patch("askone.server.app.Passwords", partial(Passwords, QUICK)):
+            self.app = create_app(self.store, self.config)
         self.services = self.app.state.services
-        object.__setattr__(self.services, "passwords", Passwords(QUICK))
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._life = self.app.router.lifespan_context(self.app)
         self.run(self._life.__aenter__())
-        if people:
-            create_campaign(self.store, "drinks", DRINKS, None, "manager", time.time())
-            create_campaign(self.store, "prices", PRICES, open_table(table(folder)), "other", time.time())
-            for name, (role, campaigns) in self.PEOPLE.items():
-                self.accounts.add_user(name, name, role, QUICK.hash(PASSWORD))
-                for campaign, within in campaigns.items():
-                    self.accounts.add_member(campaign, name, within)
 
     def __enter__(self) -> Self:
         return self
@@ -152,6 +173,17 @@ class Site:
         client = self.client(Authorization=f"Bearer {secret}")
         client.token, client.token_id = secret, name
         return client
+
+    def campaign(self, name: str, settings: Settings, rows: Path | list[str], *people: str) -> None:
+        """A campaign of the manager's about a folder of pictures or lines of a table, with these who answer."""
+        if isinstance(rows, list):
+            path = Path(self.url).with_name(f"{name}.csv")
+            path.write_text("\n".join(rows) + "\n")
+            rows = path
+        create_campaign(self.store, name, settings, open_table(rows), "manager", 0.0)
+        self.accounts.add_member(name, "manager", "manager")
+        for person in people:
+            self.accounts.add_member(name, person, "annotator")
 
     def question(self, client: Client, campaign: str = "drinks") -> dict[str, Any]:
         serving = client.post(f"/api/v1/campaigns/{campaign}/next", json={}).json()

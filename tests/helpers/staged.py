@@ -1,11 +1,21 @@
 """Campaigns for tests, made straight from arrays."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine import model_builder, projection_arrays
 from askone.campaign.engine.commands import Answer, Next
-from askone.campaign.settings.settings import AskSettings, ClassNames, Items, Numbers, RowSettings, Settings
+from askone.campaign.settings.settings import (
+    AskSettings,
+    ClassNames,
+    Items,
+    LearnerSettings,
+    Numbers,
+    RowSettings,
+    Settings,
+)
 from askone.store.entries import Entry, Row
 from askone.store.notices import Began
 
@@ -45,6 +55,16 @@ def stage(store, settings=PRICES, rows=40, name="c", gold=None, columns=2):
     return begun(store, settings, made, model_builder.make_estimator(settings, None if rowless else X), name)
 
 
+def stage_fitted(store):
+    """A campaign whose learner is fitted now and then (see ``refitting``)."""
+    return stage(store, replace(PRICES, learner=LearnerSettings(learner="fitted")), rows=60)
+
+
+def fits_of(campaign):
+    """The entries of its log that are fits."""
+    return list(campaign.store.entries(campaign.name, kinds=("fitted",)))
+
+
 def one(campaign, request, now=1.0):
     """The result of one request; an error is raised."""
     [result] = campaign.serve([request], now)
@@ -80,3 +100,11 @@ def state_of(campaign):
         list(projection.lessons.all),
         {name: array.tobytes() for name, array in known.items()},
     )
+
+
+def assert_same_for_all(campaign):
+    """Whoever opens it has the same, from its log or from what is kept of it."""
+    campaign.keep()
+    fresh, kept = (Campaign.open(campaign.store, campaign.name, fresh=one) for one in (True, False))
+    assert state_of(fresh) == state_of(kept) == state_of(campaign)
+    assert fresh.people() == kept.people() == campaign.people()

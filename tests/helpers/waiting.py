@@ -7,10 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+HANGS = 900.0
+"""Seconds that nothing takes unless it hangs, however busy the machine is."""
 
-def until(true: Callable[[], Any], seconds: float = 120.0, wait: Callable[[], Any] = lambda: time.sleep(0.01)) -> Any:
+
+def until(true: Callable[[], Any], wait: Callable[[], Any] = lambda: time.sleep(0.01)) -> Any:
     """What a function gives, once that is something."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + HANGS
     while not (found := true()):
         assert time.monotonic() < end, "it never came"
         wait()

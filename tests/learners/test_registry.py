@@ -27,18 +27,28 @@ from staged import play
 LINE = models()["linear"].features
 
 
+class Plain:
+    """What is the same for learners whose state is one array."""
+
+    @property
+    def columns(self):
+        return self.inputs
+
+    def to_arrays(self, state):
+        return {"state": state}
+
+    def from_arrays(self, arrays):
+        return arrays["state"]
+
+
 @dataclass(frozen=True, eq=False)
-class Toy(HasDeviation):
+class Toy(Plain, HasDeviation):
     """The mean of thresholds, up after a yes and down after a no; its deviation is one over the answers."""
 
     space: askone.Real
     inputs: int
     shift: float = 0.25
     width = 0
-
-    @property
-    def columns(self):
-        return self.inputs
 
     def init(self):
         return np.zeros(2)
@@ -58,12 +68,6 @@ class Toy(HasDeviation):
     def count(self, state):
         return int(state[1])
 
-    def to_arrays(self, state):
-        return {"state": state}
-
-    def from_arrays(self, arrays):
-        return arrays["state"]
-
 
 @dataclass(frozen=True, eq=False)
 class Ended(Toy, HasInterval):
@@ -75,16 +79,12 @@ class Ended(Toy, HasInterval):
 
 
 @dataclass(frozen=True, eq=False)
-class Counted(HasProbabilities):
+class Counted(Plain, HasProbabilities):
     """How often each class was the answer, whatever the row."""
 
     space: askone.Classes
     inputs: int
     width = 1
-
-    @property
-    def columns(self):
-        return self.inputs
 
     def init(self):
         return np.ones(self.space.size)
@@ -105,12 +105,6 @@ class Counted(HasProbabilities):
 
     def count(self, state):
         return int(state.sum() - self.space.size)
-
-    def to_arrays(self, state):
-        return {"state": state}
-
-    def from_arrays(self, arrays):
-        return arrays["state"]
 
 
 @pytest.fixture(autouse=True)

@@ -2,74 +2,53 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from waiting import until
-
-PATIENCE = 240.0
-"""Seconds until a process that starts from nothing must serve: machines may be busy."""
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+from journeys import killing
+from listening import Handler, listening
+from waiting import HANGS, until
 
 
-@pytest.fixture(scope="module")
-def killing() -> Iterator[Any]:
-    """The harness that the benchmark uses as well."""
-    pytest.importorskip("uvicorn", reason="needs the extra server")
-    sys.path.insert(0, str(FOLDER))
-    try:
-        yield importlib.import_module("killing")
-    finally:
-        sys.path.remove(str(FOLDER))
-
-
-@pytest.fixture(scope="module")
-def nursery(killing: Any) -> Iterator[Any]:
-    with killing.Nursery() as found:
-        yield found
-
-
-def test_a_server_on_a_file_is_killed(killing, nursery, tmp_path):
+def test_a_server_on_a_file_is_killed(nursery, tmp_path):
     found = killing.killed(str(tmp_path / "store.db"), tmp_path, kills=3, seed=1, nursery=nursery)
     assert found["answers"] > 0
 
 
-def test_one_of_two_servers_on_postgresql_is_killed(killing, nursery, tmp_path, postgres_url):
+def test_one_of_two_servers_on_postgresql_is_killed(nursery, tmp_path, postgres_url):
     found = killing.killed(postgres_url, tmp_path, kills=3, seed=2, servers=2, nursery=nursery)
     assert found["answers"] > 0
 
 
-def test_the_database_goes_away_and_comes_back(killing, nursery, tmp_path, postgres, postgres_url):
+def test_the_database_goes_away_and_comes_back(nursery, tmp_path, postgres, postgres_url):
     found = killing.bereft(postgres_url, tmp_path, postgres, stops=1, seed=3, nursery=nursery)
     assert found["told to wait"] > 0
 
 
-def test_one_process_of_a_server_is_killed(killing, nursery, tmp_path):
+def test_one_process_of_a_server_is_killed(nursery, tmp_path):
     """`--processes 2`: the other process goes on, the parent starts a new one, and nothing is lost."""
     url = str(tmp_path / "store.db")
     # Rows for as long as a busy machine takes to start a process.
     crowd = killing.Crowd(url, tmp_path, people=3, rows=8000, seed=4)
     with killing.Server(url, tmp_path, nursery, processes=2) as server:
-        until(lambda: ready(killing, server.port), PATIENCE)
-        first = until(lambda: found if len(found := workers(server.pid)) == 2 else None, PATIENCE)
+        until(lambda: ready(server.port))
+        first = until(lambda: found if len(found := workers(server.pid)) == 2 else None)
         crowd.come([server.port])
-        crowd.progress(10, PATIENCE)
+        crowd.progress(10, HANGS)
         os.kill(min(first), signal.SIGKILL)
-        crowd.progress(10, PATIENCE)  # by the other, or by the new one: people notice nothing but connections that end
-        now = until(lambda: found if len(found := workers(server.pid) - {min(first)}) == 2 else None, PATIENCE)
+        crowd.progress(10, HANGS)  # by the other, or by the new one: people notice nothing but connections that end
+        now = until(lambda: found if len(found := workers(server.pid) - {min(first)}) == 2 else None)
         assert max(first) in now
-        crowd.progress(10, PATIENCE)
+        crowd.progress(10, HANGS)
         crowd.leave()
         found = killing.check(crowd, server.port)
         assert found["answers"] > 0
@@ -93,65 +72,52 @@ serve(store, ServerConfig(port=port, webhooks=True, webhook_schemes=("http",), w
 """
 
 
-class Listener:
+@pytest.fixture
+def listener() -> Iterator[Any]:
     """Notes the deliveries that it gets."""
+    bodies: dict[str, bytes] = {}
 
-    def __init__(self) -> None:
-        bodies = self.bodies = {}
+    class Hook(Handler):
+        def do_POST(self) -> None:
+            bodies[self.headers["webhook-id"]] = self.body()
+            self.reply(204)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                bodies[self.headers["webhook-id"]] = self.rfile.read(int(self.headers["Content-Length"]))
-                self.send_response(204)
-                self.end_headers()
+    def answers() -> list[str]:
+        return [one["id"] for body in list(bodies.values()) for one in json.loads(body)["answers"]]
 
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self._server.server_port
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def answers(self) -> list[str]:
-        return [one["id"] for body in list(self.bodies.values()) for one in json.loads(body)["answers"]]
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    with listening(Hook) as port:
+        yield SimpleNamespace(port=port, answers=answers)
 
 
-def test_webhooks_are_told_of_what_was_granted_before_a_kill(killing, tmp_path):
+def test_webhooks_are_told_of_what_was_granted_before_a_kill(tmp_path, listener):
     """The server dies right after an answer was granted: after its restart every answer is told, each once."""
-    url, listener = str(tmp_path / "store.db"), Listener()
+    url = str(tmp_path / "store.db")
     crowd = killing.Crowd(url, tmp_path, people=1, rows=300, seed=5)
     store = killing.open_store(url)
     store.accounts.add_webhook("w1", killing.NAME, f"http://127.0.0.1:{listener.port}/", "s", ("answer",))
     store.close()
     port, token, granted = killing.free_port(), crowd.tokens["p0"], []
     root = f"/api/v1/campaigns/{killing.NAME}"
-    try:
-        for life in range(2):
-            with (tmp_path / "said.log").open("ab") as out:
-                command = [sys.executable, "-c", TELLING, url, str(port), str(listener.port)]
-                server = subprocess.Popen(command, stdout=out, stderr=out)
-            try:
-                until(lambda: ready(killing, port), PATIENCE)
-                for n in range(6):
-                    question = killing.exchange(port, "POST", f"{root}/next", {}, token)[2]["question"]
-                    body = {"lease": question["lease"], "answer": True, "id": f"life-{life}-{n}"}
-                    assert killing.exchange(port, "POST", f"{root}/answers", body, token)[0] == 200
-                    granted.append(body["id"])
-                if life == 1:
-                    until(lambda: len(listener.answers()) >= len(granted), PATIENCE)
-            finally:
-                server.kill()
-                server.wait()
-        assert sorted(listener.answers()) == sorted(granted)
-    finally:
-        listener.close()
+    for life in range(2):
+        with (tmp_path / "said.log").open("ab") as out:
+            command = [sys.executable, "-c", TELLING, url, str(port), str(listener.port)]
+            server = subprocess.Popen(command, stdout=out, stderr=out)
+        try:
+            until(lambda: ready(port))
+            for n in range(6):
+                question = killing.exchange(port, "POST", f"{root}/next", {}, token)[2]["question"]
+                body = {"lease": question["lease"], "answer": True, "id": f"life-{life}-{n}"}
+                assert killing.exchange(port, "POST", f"{root}/answers", body, token)[0] == 200
+                granted.append(body["id"])
+            if life == 1:
+                until(lambda: len(listener.answers()) >= len(granted))
+        finally:
+            server.kill()
+            server.wait()
+    assert sorted(listener.answers()) == sorted(granted)
 
 
-def ready(killing: Any, port: int) -> bool | None:
+def ready(port: int) -> bool | None:
     try:
         return killing.exchange(port, "GET", "/health/ready")[0] == 200 or None
     except killing.AWAY:

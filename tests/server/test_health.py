@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="needs the extra server")
-
-
 from answered import KINDS, answer, grow, make
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign

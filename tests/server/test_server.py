@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -25,7 +24,10 @@ from askone.server.config import ServerConfig
 from askone.server.routes.pages import ANSWER, SCRIPTED, load_files
 from askone.server.runner import require_free, setup_link
 from askone.server.security.rate_limits import RateLimiter
+from calling import is_up
+from journeys import killing
 from sites import CANARY, LOOSE, PASSWORD, code, ok, shades, table
+from waiting import until
 
 API = "/api/v1"
 DRINKS = f"{API}/campaigns/drinks"
@@ -443,16 +445,10 @@ serve(sys.argv[1], config, lambda line: print(line, flush=True))
 """
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_real_server(tmp_path, processes):
     """It prints where it is and how to set it up, serves, and ends in good order when told to."""
-    port = free_port()
+    port = killing.free_port()
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "a.db"), str(port), str(processes)]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -460,14 +456,8 @@ def test_a_real_server(tmp_path, processes):
         assert lines[0] == f"askone serves http://127.0.0.1:{port}\n"
         token = lines[1].strip().split("/setup#")[1]
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600) as client:
-            until = time.monotonic() + 600
-            while True:
-                try:
-                    assert client.get("/health/ready").status_code == 200
-                    break
-                except httpx.TransportError:
-                    assert time.monotonic() < until
-                    time.sleep(0.1)
+            until(lambda: is_up(client))
+            assert client.get("/health/ready").status_code == 200
             me = ok(client.post(f"{API}/setup", json={"token": token, "name": "Ann", "password": PASSWORD}))
             client.headers["X-CSRF-Token"] = me["csrf"]
             settings = {"title": "Colours", "labels": {"kind": "order", "items": ["red", "green", "blue"]}}

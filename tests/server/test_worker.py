@@ -8,9 +8,7 @@ import pytest
 
 from askone.errors import LeaseLost, StoreUnavailable, UnknownCampaign
 from askone.server.worker import Worker, Workers
-from waiting import soon
-
-LONG = 120  # seconds: nothing takes so long unless it hangs
+from waiting import HANGS, soon
 
 
 class Fake:
@@ -23,7 +21,7 @@ class Fake:
 
     def serve(self, commands, now):
         self.begun.set()
-        self.gate.wait(LONG)
+        self.gate.wait(HANGS)
         self.threads.add(threading.current_thread().name)
         if self.away:
             self.away -= 1
@@ -37,20 +35,24 @@ class Fake:
             raise StoreUnavailable("away")
 
 
+@pytest.fixture
+def fake():
+    return Fake()
+
+
 def run(fake, scenario, **options):
     async def main():
         worker = Worker("c", lambda name: fake, **options)
         try:
-            return await asyncio.wait_for(scenario(worker), LONG)
+            return await asyncio.wait_for(scenario(worker), HANGS)
         finally:
             worker.stop()
-            assert worker.join(LONG)
+            assert worker.join(HANGS)
 
     return asyncio.run(main())
 
 
-def test_what_waits_becomes_one_turn_in_order_in_one_thread():
-    fake = Fake()
+def test_what_waits_becomes_one_turn_in_order_in_one_thread(fake):
 
     async def scenario(worker):
         fake.gate.clear()
@@ -65,8 +67,7 @@ def test_what_waits_becomes_one_turn_in_order_in_one_thread():
     assert fake.threads == {"campaign c"}
 
 
-def test_the_model_learns_after_each_turn_and_a_store_that_is_away_then_hurts_nobody():
-    fake = Fake()
+def test_the_model_learns_after_each_turn_and_a_store_that_is_away_then_hurts_nobody(fake):
     fake.forgets = True
 
     async def scenario(worker):
@@ -88,7 +89,7 @@ def test_nobody_waits_for_a_long_lesson():
 
     def long(go_on):
         learn(go_on)
-        gate.wait(LONG)
+        gate.wait(HANGS)
 
     fake.learn = long
 
@@ -103,8 +104,7 @@ def test_nobody_waits_for_a_long_lesson():
     assert run(fake, scenario) == ([1, 0.5, 0.25], 1)
 
 
-def test_a_model_that_cannot_learn_hurts_nobody(caplog):
-    fake = Fake()
+def test_a_model_that_cannot_learn_hurts_nobody(fake, caplog):
 
     def broken(go_on):
         fake.learnt.append(go_on())
@@ -123,8 +123,7 @@ def test_a_model_that_cannot_learn_hurts_nobody(caplog):
     assert "learning failed" in caplog.text
 
 
-def test_a_batch_has_a_most():
-    fake = Fake()
+def test_a_batch_has_a_most(fake):
 
     async def scenario(worker):
         fake.gate.clear()
@@ -158,18 +157,16 @@ def test_what_breaks_a_turn_reaches_all_of_it_and_the_thread_lives(caplog):
     assert "a turn failed" in caplog.text
 
 
-def test_a_store_that_comes_back_is_waited_for():
-    fake = Fake()
+def test_a_store_that_comes_back_is_waited_for(fake):
     fake.away = 2
 
     async def scenario(worker):
         return await worker.put(2)
 
-    assert run(fake, scenario, patience=LONG) == 0.5
+    assert run(fake, scenario, patience=HANGS) == 0.5
 
 
-def test_a_store_that_stays_away_is_said_to_be():
-    fake = Fake()
+def test_a_store_that_stays_away_is_said_to_be(fake):
     fake.away = 10**6
 
     async def scenario(worker):
@@ -219,8 +216,7 @@ def test_a_campaign_that_was_made_anew_is_opened_anew():
     assert asyncio.run(main()) == 0.5
 
 
-def test_calls_see_the_campaign_between_turns():
-    fake = Fake()
+def test_calls_see_the_campaign_between_turns(fake):
 
     async def scenario(worker):
         await worker.put(2)
@@ -231,8 +227,7 @@ def test_calls_see_the_campaign_between_turns():
     assert run(fake, scenario) == (True, "campaign c")
 
 
-def test_who_no_longer_waits_does_no_harm():
-    fake = Fake()
+def test_who_no_longer_waits_does_no_harm(fake):
 
     async def scenario(worker):
         fake.gate.clear()
@@ -257,8 +252,7 @@ def test_what_a_turn_did_is_told_and_measured():
     assert watched == [1]
 
 
-def test_closing_serves_what_waits():
-    fake = Fake()
+def test_closing_serves_what_waits(fake):
 
     async def main():
         workers = Workers(lambda name: Worker(name, lambda _: fake), idle=900)
@@ -268,7 +262,7 @@ def test_closing_serves_what_waits():
         await asyncio.sleep(0)  # the end is announced, and waited for
         fake.gate.set()
         await closing
-        return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), LONG), len(workers)
+        return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), HANGS), len(workers)
 
     results, left = asyncio.run(main())
     assert len(results) == 49

@@ -10,7 +10,6 @@ import askone
 from askone._common.packed_arrays import digest, pack, unpack
 from askone.checks import check_learner
 from askone.errors import InvalidArgument, InvalidFile
-from askone.learners import registry
 from askone.learners.abilities import Refits, able
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.range_search import Calibrated
@@ -19,7 +18,7 @@ from askone.session.oracle import Oracle
 from askone.session.replay import fold
 from askone.session.simulation import simulate
 from askone.session.stream import Stream
-from refitting import FittedMean, register
+from refitting import FittedMean
 from samples import models, reloaded, same, small_labels, small_rows
 
 LEARNER = FittedMean(askone.Real(-2, 2), 2)
@@ -149,9 +148,7 @@ def test_the_contract_of_a_learner_has_fits():
     check_learner(Calibrated(LEARNER, questions=12), X, y)
 
 
-def test_models_are_saved_with_their_fits(monkeypatch):
-    monkeypatch.setattr(registry, "_OWN", {})
-    register()
+def test_models_are_saved_with_their_fits(fitted):
     model = askone.OneBitRegressor(-2, 2, learner="fitted", keep_log=True, random_state=0).fit(X, y)
     bare = askone.OneBitRegressor(-2, 2, learner="fitted", random_state=0).fit(X, y)
     assert np.array_equal(model.predict(X), bare.predict(X))

@@ -2,10 +2,9 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from askone import OneBitRegressor, Ranking, Real, Stream
+from askone import OneBitRegressor, Ranking, Stream
 from askone.learners.abilities import wants
 from askone.learners.gradients.ranking import RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.learners.sgd.surrogate import Surrogate
@@ -14,7 +13,7 @@ from askone.session.log import event_from_json
 from askone.session.oracle import Oracle
 from askone.session.replay import fold
 from learner_samples import BY_GRADIENTS, BY_LIKELIHOOD, REPEATED
-from samples import models, same, small_labels, small_rows
+from samples import any_labels, models, same, small_labels, small_rows
 
 ITEMS = ("tea", "coffee", "milk", "water")
 MODEL = models()["linear"]
@@ -25,18 +24,10 @@ FOR_ORDERS = {
 ALL = BY_GRADIENTS | REPEATED | FOR_ORDERS | {f"likelihood: {name}": one for name, one in BY_LIKELIHOOD.items()}
 
 
-def labels(learner, n):
-    if isinstance(learner.space, Real):
-        return small_labels(learner.space.m, n)
-    if isinstance(learner.space, Ranking):
-        return np.array([np.random.default_rng(i).permutation(ITEMS) for i in range(n)])
-    return np.array(learner.space.names)[np.arange(n) % learner.space.size]
-
-
 @pytest.mark.parametrize("learner", ALL.values(), ids=ALL)
 def test_the_log_is_the_only_truth(learner):
     X, log = small_rows(24), []
-    oracle = Oracle(labels(learner, 24), resample=True)
+    oracle = Oracle(any_labels(learner, 24), resample=True)
     stream = Stream(learner, seed=4, resample=True, log=log.append)
     waiting = []
     for i in (*range(24), *range(0, 24, 2)):  # half of the rows come again; answers come late and out of order
@@ -56,7 +47,7 @@ def test_the_log_is_the_only_truth(learner):
 @pytest.mark.parametrize("learner", ALL.values(), ids=ALL)
 def test_an_answer_taken_back_was_never_given(learner):
     X, log, n, gone = small_rows(12), [], 12, (7, 2, 11)
-    oracle = Oracle(labels(learner, n), resample=True)
+    oracle = Oracle(any_labels(learner, n), resample=True)
     stream, other = Stream(learner, seed=4, log=log.append), Stream(learner, seed=4)
     questions, _ = (one.ask_many(X, keys=range(n)) for one in (stream, other))
     answers = [oracle.respond(i, question) for i, question in enumerate(questions)]

@@ -48,6 +48,20 @@ def make(store, name="c", n=5):
     store.create(name, "Title", "ann", b"learner", began, [some_rows(n)])
 
 
+@pytest.fixture
+def made(any_store):
+    """A store with a campaign."""
+    make(any_store)
+    return any_store
+
+
+@pytest.fixture
+def far(postgres_url):
+    """A store in PostgreSQL."""
+    with open_store(postgres_url) as store:
+        yield store
+
+
 def note(i):
     return Entry(StatusChanged(f"t{i}", "paused"), "bob", float(i))
 
@@ -136,26 +150,25 @@ def test_bad_rows_are_refused_and_nothing_is_left(any_store):
     make(any_store)
 
 
-def test_names(any_store):
-    make(any_store)
+def test_names(made):
     with pytest.raises(AlreadyExists):
-        make(any_store)
+        make(made)
     for name in ("", "a/b", "../a", "a b", "é", "x" * 101, ".a", "a\0", "a'; DROP TABLE campaigns; --"):
         with pytest.raises(InvalidArgument):
-            make(any_store, name)
-        for read in (any_store.campaign, any_store.learner, any_store.head, any_store.delete, any_store.gold):
+            make(made, name)
+        for read in (made.campaign, made.learner, made.head, made.delete, made.gold):
             with pytest.raises(UnknownCampaign):
                 read(name)
-        with pytest.raises(UnknownCampaign), any_store.transaction(name):
+        with pytest.raises(UnknownCampaign), made.transaction(name):
             pass
     for use in (
-        lambda: list(any_store.entries("no")),
-        lambda: any_store.row_by_key("no", "a"),
-        lambda: any_store.rows("no", [0]),
-        lambda: list(any_store.row_pages("no")),
-        lambda: any_store.keep_snapshot("no", 1, "", b""),
-        lambda: any_store.add_media("no", [("a", "b", b"")]),
-        lambda: any_store.grow("no", [], began),
+        lambda: list(made.entries("no")),
+        lambda: made.row_by_key("no", "a"),
+        lambda: made.rows("no", [0]),
+        lambda: list(made.row_pages("no")),
+        lambda: made.keep_snapshot("no", 1, "", b""),
+        lambda: made.add_media("no", [("a", "b", b"")]),
+        lambda: made.grow("no", [], began),
     ):
         with pytest.raises(UnknownCampaign, match="there is no campaign 'no'"):
             use()
@@ -173,36 +186,34 @@ def test_two_that_make_the_same_name(any_store):
     assert any_store._database.read("SELECT count(*) FROM table_rows") == [(1,)]
 
 
-def test_a_turn_appends_and_numbers(any_store):
-    make(any_store)
+def test_a_turn_appends_and_numbers(made):
     question = HalfSpace((1.0,), 0.1 + 0.2, number=3)
     asked = Entry(Asked("q", "k1", question, 0), "bob", 1.7e9 + 0.1, aside={"role": "exam", "é": None})
     answered = Entry(Answered("a", "q", True), "bob", 2.0, took=0.1)
-    with any_store.transaction("c") as transaction:
+    with made.transaction("c") as transaction:
         first = transaction.write([asked])
         second = transaction.write([answered, note(1)])
         assert transaction.head == (4, second[-1].hash)
         assert transaction.tail(1) == [*first, *second]
     assert [entry.seq for entry in (*first, *second)] == [2, 3, 4]
-    assert list(any_store.entries("c", after=1)) == [*first, *second]
-    assert check_chain(any_store)[1].number == 3
-    with any_store.transaction("c") as transaction:
+    assert list(made.entries("c", after=1)) == [*first, *second]
+    assert check_chain(made)[1].number == 3
+    with made.transaction("c") as transaction:
         assert transaction.tail(4) == []
         assert transaction.known(["a", "no", "q", "a"]) == {"a": second[0], "q": first[0]}
         assert transaction.known([]) == {}
 
 
-def test_reading_by_kind_and_limit(any_store):
-    make(any_store)
-    with any_store.transaction("c") as transaction:
+def test_reading_by_kind_and_limit(made):
+    with made.transaction("c") as transaction:
         for i in range(10):
             transaction.write([note(i), Entry(Answered(f"a{i}", "q", True))])
-    seqs = [entry.seq for entry in any_store.entries("c", after=1, limit=4)]
+    seqs = [entry.seq for entry in made.entries("c", after=1, limit=4)]
     assert seqs == [2, 3, 4, 5]
-    assert [entry.id for entry in any_store.entries("c", kinds=["turned"])] == [f"t{i}" for i in range(10)]
-    both = [entry.seq for entry in any_store.entries("c", kinds=["began", "answered", "no"], limit=3)]
+    assert [entry.id for entry in made.entries("c", kinds=["turned"])] == [f"t{i}" for i in range(10)]
+    both = [entry.seq for entry in made.entries("c", kinds=["began", "answered", "no"], limit=3)]
     assert both == [1, 3, 5]
-    assert list(any_store.entries("c", kinds=[])) == []
+    assert list(made.entries("c", kinds=[])) == []
 
 
 def test_reading_in_pages_sees_the_log_as_it_was(any_store, monkeypatch):
@@ -220,12 +231,11 @@ def test_reading_in_pages_sees_the_log_as_it_was(any_store, monkeypatch):
         list(reading)
 
 
-def test_a_turn_that_raises_leaves_nothing(any_store):
-    make(any_store)
-    with pytest.raises(ZeroDivisionError), any_store.transaction("c") as transaction:
+def test_a_turn_that_raises_leaves_nothing(made):
+    with pytest.raises(ZeroDivisionError), made.transaction("c") as transaction:
         assert transaction.write([note(1)], put=[Seat(1, 0, 0)]) == 1 / 0
-    assert any_store.head("c")[0] == 1
-    with any_store.transaction("c") as transaction:
+    assert made.head("c")[0] == 1
+    with made.transaction("c") as transaction:
         assert transaction.seats(numbers=[1]) == []
 
 
@@ -242,13 +252,12 @@ def test_a_turn_in_which_a_write_failed_is_not_kept(any_store):
     assert len(check_chain(any_store)) == 1
 
 
-def test_a_turn_is_over_when_it_is_over(any_store):
-    make(any_store)
-    with any_store.transaction("c") as transaction:
+def test_a_turn_is_over_when_it_is_over(made):
+    with made.transaction("c") as transaction:
         transaction.write([note(1)])
-    with pytest.raises(any_store._database._driver.Error, match="closed"):
+    with pytest.raises(made._database._driver.Error, match="closed"):
         transaction.write([note(2)])
-    assert any_store.head("c")[0] == 2
+    assert made.head("c")[0] == 2
 
 
 def test_what_is_in_use_when_a_store_is_closed_is_closed_afterwards(tmp_path):
@@ -272,16 +281,15 @@ def test_a_new_file_is_opened_by_many_at_once(tmp_path):
         store.close()
 
 
-def test_an_id_is_logged_once(any_store):
-    make(any_store)
-    make(any_store, "d")
+def test_an_id_is_logged_once(made):
+    make(made, "d")
     for name in "cd":
-        write(any_store, [note(1)], name=name)
+        write(made, [note(1)], name=name)
     for again, which in (([note(1)], "t1"), ([note(2), note(1)], "t1"), ([note(3), note(3)], "t3")):
-        with pytest.raises(DuplicateEvent) as caught, any_store.transaction("c") as transaction:
+        with pytest.raises(DuplicateEvent) as caught, made.transaction("c") as transaction:
             transaction.write(again)
         assert str(caught.value) == f"the log has an event '{which}' already"
-    assert [line.id for line in check_chain(any_store)] == ["begin", "t1"]
+    assert [line.id for line in check_chain(made)] == ["begin", "t1"]
 
 
 BAD_ENTRIES = [
@@ -295,28 +303,26 @@ BAD_ENTRIES = [
 ]
 
 
-def test_what_a_log_cannot_hold_is_refused(any_store):
-    make(any_store)
+def test_what_a_log_cannot_hold_is_refused(made):
     for bad in BAD_ENTRIES:
-        with pytest.raises(InvalidArgument), any_store.transaction("c") as transaction:
+        with pytest.raises(InvalidArgument), made.transaction("c") as transaction:
             transaction.write([note(1), bad])
-    with pytest.raises(InvalidArgument), any_store.transaction("c") as transaction:
+    with pytest.raises(InvalidArgument), made.transaction("c") as transaction:
         transaction.write([note(1)], put=[Seat(1, 0, 0, expires=math.inf)])
-    assert any_store.head("c")[0] == 1
+    assert made.head("c")[0] == 1
 
 
-def test_seats(any_store):
-    make(any_store)
-    make(any_store, "d")
+def test_seats(made):
+    make(made, "d")
     seats = [
         Seat(1, 0, 4, "ann", "l1", 10.0, {"yes": [1.5], "no": None, "é": '\0"\\'}),
         Seat(1, 1, 4, "bob", "l2", 20.0),
         Seat(2, 0, 3),
         Seat(3, 0, 2, "ann", "l3", 30.0),
     ]
-    write(any_store, [], put=seats)
-    write(any_store, [], put=[Seat(7, 0, 0, "ann", "l1")], name="d")
-    with any_store.transaction("c") as transaction:
+    write(made, [], put=seats)
+    write(made, [], put=[Seat(7, 0, 0, "ann", "l1")], name="d")
+    with made.transaction("c") as transaction:
         assert transaction.seats() == []
         assert transaction.seats(people=["ann"]) == [seats[0], seats[3]]
         assert transaction.seats(leases=["l2", "no"]) == [seats[1]]
@@ -330,24 +336,23 @@ def test_seats(any_store):
         assert transaction.seats(numbers=[1, 2, 3]) == [seats[1], moved, seats[3]]
 
 
-def test_rows_are_added(any_store):
-    make(any_store)
-    before = any_store.campaign("c").fingerprint
-    added = any_store.grow("c", [some_rows(2, 5), some_rows(2, 7)], lambda n, mark: Entry(Grown("g", n, mark)))
+def test_rows_are_added(made):
+    before = made.campaign("c").fingerprint
+    added = made.grow("c", [some_rows(2, 5), some_rows(2, 7)], lambda n, mark: Entry(Grown("g", n, mark)))
     assert added == 4
-    record = any_store.campaign("c")
+    record = made.campaign("c")
     assert record.rows == 9
     assert record.fingerprint != before
-    assert [row.key for row in any_store.rows("c", range(9))] == [f"k{i}" for i in range(9)]
-    assert list(any_store.entries("c"))[-1].event == Grown("g", 4, record.fingerprint)
+    assert [row.key for row in made.rows("c", range(9))] == [f"k{i}" for i in range(9)]
+    assert list(made.entries("c"))[-1].event == Grown("g", 4, record.fingerprint)
     grown = lambda n, mark: Entry(Grown("h", n, mark))  # noqa: E731
     with pytest.raises(InvalidArgument, match="keys that the campaign does not have"):
-        any_store.grow("c", [some_rows(1, 8)], grown)
+        made.grow("c", [some_rows(1, 8)], grown)
     with pytest.raises(InvalidArgument, match="features"):
-        any_store.grow("c", [[Row(0, "w", {}, np.zeros(3, np.float32))]], grown)
-    assert any_store.campaign("c") == record
-    assert any_store._database.read("SELECT count(*) FROM table_rows") == [(9,)]
-    check_chain(any_store)
+        made.grow("c", [[Row(0, "w", {}, np.zeros(3, np.float32))]], grown)
+    assert made.campaign("c") == record
+    assert made._database.read("SELECT count(*) FROM table_rows") == [(9,)]
+    check_chain(made)
 
 
 def test_a_campaign_without_rows_gets_them_later(any_store):
@@ -358,12 +363,11 @@ def test_a_campaign_without_rows_gets_them_later(any_store):
     assert any_store.rows("c", [1])[0].features.dtype == np.float64
 
 
-def test_a_campaign_from_elsewhere_keeps_its_log(any_store):
-    make(any_store)
-    write(any_store, [note(i) for i in range(5)])
-    entries = list(any_store.entries("c"))
-    any_store.create("d", "", "", b"", lambda n, mark: entries[0], [some_rows(5)], [entries[1:3], entries[3:], []])
-    assert list(any_store.lines("d")) == list(any_store.lines("c"))
+def test_a_campaign_from_elsewhere_keeps_its_log(made):
+    write(made, [note(i) for i in range(5)])
+    entries = list(made.entries("c"))
+    made.create("d", "", "", b"", lambda n, mark: entries[0], [some_rows(5)], [entries[1:3], entries[3:], []])
+    assert list(made.lines("d")) == list(made.lines("c"))
 
 
 def test_media(any_store):
@@ -380,17 +384,16 @@ def test_media(any_store):
     assert any_store.media_keys("c") == ["a", "early"]
 
 
-def test_the_last_two_snapshots_stay(any_store):
-    make(any_store)
-    assert any_store.snapshots("c") == []
+def test_the_last_two_snapshots_stay(made):
+    assert made.snapshots("c") == []
     for seq in (1, 5, 3, 9):
-        any_store.keep_snapshot("c", seq, f"f{seq}", bytes([seq]))
-    any_store.keep_snapshot("c", 9, "again", b"x")
-    assert any_store.snapshots("c")[-1] == (9, "again", b"x")
-    assert any_store._database.read("SELECT seq FROM snapshots ORDER BY seq") == [(3,), (9,)]
-    assert any_store.snapshots("c") == [(3, "f3", b"\3"), (9, "again", b"x")]
-    any_store.keep_snapshot("c", 4, "less", b"y")  # after answers were taken back: what has more would hide it
-    assert any_store.snapshots("c")[-1] == (4, "less", b"y")
+        made.keep_snapshot("c", seq, f"f{seq}", bytes([seq]))
+    made.keep_snapshot("c", 9, "again", b"x")
+    assert made.snapshots("c")[-1] == (9, "again", b"x")
+    assert made._database.read("SELECT seq FROM snapshots ORDER BY seq") == [(3,), (9,)]
+    assert made.snapshots("c") == [(3, "f3", b"\3"), (9, "again", b"x")]
+    made.keep_snapshot("c", 4, "less", b"y")  # after answers were taken back: what has more would hide it
+    assert made.snapshots("c")[-1] == (4, "less", b"y")
 
 
 def test_a_campaign_is_deleted_with_all_it_has(any_store, monkeypatch):
@@ -421,22 +424,20 @@ SPECIAL = {
 }
 
 
-def test_the_log_is_append_only(any_store):
-    make(any_store)
-    write(any_store, [note(1)])
-    kept = list(any_store.lines("c"))
-    for statement in (*GENERAL, *SPECIAL[any_store.dialect]):
-        with pytest.raises(any_store._database.conflict), any_store._database.transaction() as session:
+def test_the_log_is_append_only(made):
+    write(made, [note(1)])
+    kept = list(made.lines("c"))
+    for statement in (*GENERAL, *SPECIAL[made.dialect]):
+        with pytest.raises(made._database.conflict), made._database.transaction() as session:
             session.run(statement)
-        assert list(any_store.lines("c")) == kept
+        assert list(made.lines("c")) == kept
 
 
-def test_verify_finds_what_was_changed(any_store):
-    make(any_store)
-    any_store.grow("c", [some_rows(2, 5)], lambda n, mark: Entry(Grown("g", n, mark)))
-    write(any_store, [note(i) for i in range(4)])
-    good = verify(any_store, "c")
-    assert (good.valid, good.entries, good.rows, good.head) == (True, 6, 7, any_store.head("c")[1])
+def test_verify_finds_what_was_changed(made):
+    made.grow("c", [some_rows(2, 5)], lambda n, mark: Entry(Grown("g", n, mark)))
+    write(made, [note(i) for i in range(4)])
+    good = verify(made, "c")
+    assert (good.valid, good.entries, good.rows, good.head) == (True, 6, 7, made.head("c")[1])
     changes = [
         ("UPDATE entries SET body = replace(body, 'paused', 'closed') WHERE seq = 4", 4, "hash"),
         ("UPDATE entries SET who = 'eve' WHERE seq = 5", 5, "columns"),
@@ -447,8 +448,8 @@ def test_verify_finds_what_was_changed(any_store):
         ("UPDATE table_rows SET position = 99 WHERE position = 6", None, ""),
     ]
     for statement, broken, reason in changes:
-        check_change(any_store, statement, broken, reason)
-    assert verify(any_store, "c") == good
+        check_change(made, statement, broken, reason)
+    assert verify(made, "c") == good
 
 
 def check_change(store, statement, broken, reason):
@@ -475,17 +476,16 @@ def check_change(store, statement, broken, reason):
             session.cursor.execute(text.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION"))
 
 
-def test_threads_append_and_a_reader_misses_nothing(any_store):
-    make(any_store)
+def test_threads_append_and_a_reader_misses_nothing(made):
     threads, each, seen, done = 4, 15, [], threading.Event()
 
     def append(name):
         for i in range(each):
-            write(any_store, [Entry(StatusChanged(f"{name}-{i}", "paused"), name)], put=[Seat(i, 0, 0, name)])
+            write(made, [Entry(StatusChanged(f"{name}-{i}", "paused"), name)], put=[Seat(i, 0, 0, name)])
 
     def read():
         while not done.is_set() or len(seen) < 1 + threads * each:
-            seen.extend(entry.seq for entry in any_store.entries("c", after=len(seen)))
+            seen.extend(entry.seq for entry in made.entries("c", after=len(seen)))
 
     reader = threading.Thread(target=read)
     writers = [threading.Thread(target=append, args=(f"w{i}",)) for i in range(threads)]
@@ -496,15 +496,14 @@ def test_threads_append_and_a_reader_misses_nothing(any_store):
     done.set()
     reader.join()
     assert seen == list(range(1, 2 + threads * each))
-    assert len(check_chain(any_store)) == 1 + threads * each
+    assert len(check_chain(made)) == 1 + threads * each
 
 
-def test_one_of_many_threads_with_the_same_event_wins(any_store):
-    make(any_store)
+def test_one_of_many_threads_with_the_same_event_wins(made):
 
     def append(_):
         try:
-            write(any_store, [note(1)])
+            write(made, [note(1)])
         except DuplicateEvent:
             return "twice"
         return "in"
@@ -613,72 +612,63 @@ def test_addresses(tmp_path):
         assert "canary" not in str(caught.value)
 
 
-def test_a_password_is_never_shown(postgres_url):
-    store = open_store(postgres_url)
-    assert "canary" not in repr(store) + store.url + repr(vars(store)) + repr(store._database.engine)
-    store.close()
+def test_a_password_is_never_shown(far):
+    assert "canary" not in repr(far) + far.url + repr(vars(far)) + repr(far._database.engine)
     for url in ("postgresql://u:canary@127.0.0.1:1/d", "postgresql://u@127.0.0.1:1/d?password=canary"):
         with pytest.raises(StoreUnavailable) as caught:
             open_store(url)
         assert "canary" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_a_server_that_was_away_is_used_again(postgres, postgres_url):
-    store = open_store(postgres_url)
-    make(store)
+def test_a_server_that_was_away_is_used_again(far, postgres):
+    make(far)
     postgres.stop()
-    for use in (store.ping, lambda: list(store.entries("c")), lambda: store.campaigns()):
+    for use in (far.ping, lambda: list(far.entries("c")), lambda: far.campaigns()):
         with pytest.raises(StoreUnavailable):
             use()
-    with pytest.raises(StoreUnavailable), store.transaction("c"):
+    with pytest.raises(StoreUnavailable), far.transaction("c"):
         pass
     postgres.start()
-    write(store, [note(1)])
-    store.ping()
-    with pytest.raises(StoreUnavailable), store.transaction("c") as transaction:
+    write(far, [note(1)])
+    far.ping()
+    with pytest.raises(StoreUnavailable), far.transaction("c") as transaction:
         assert [transaction.write([note(2)]), postgres.stop()]
     postgres.start()
-    assert [line.id for line in check_chain(store)] == ["begin", "t1"]
-    store.close()
+    assert [line.id for line in check_chain(far)] == ["begin", "t1"]
 
 
-def test_connections_that_were_cut_while_idle_are_made_anew(postgres, postgres_url):
-    store = open_store(postgres_url)
-    make(store)
+def test_connections_that_were_cut_while_idle_are_made_anew(far, postgres):
+    make(far)
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'askone'"
     postgres.run(cut)
-    assert store.campaign("c").rows == 5
+    assert far.campaign("c").rows == 5
     postgres.run(cut)
-    write(store, [note(1)])
-    assert store.head("c")[0] == 2
-    store.close()
+    write(far, [note(1)])
+    assert far.head("c")[0] == 2
 
 
-def test_however_many_write_there_is_a_connection_to_read_by(postgres_url, monkeypatch):
+def test_however_many_write_there_is_a_connection_to_read_by(far, monkeypatch):
     """Whoever has a turn reads rows by another connection."""
-    store = open_store(postgres_url)
-    monkeypatch.setattr(store._database.engine.pool, "_timeout", 20.0)
+    monkeypatch.setattr(far._database.engine.pool, "_timeout", 20.0)
     names = [f"c{i}" for i in range(24)]
     for name in names:
-        make(store, name)
+        make(far, name)
     together = threading.Barrier(16)
 
     def take_turn(n):
-        with store.transaction(names[n]):
+        with far.transaction(names[n]):
             with contextlib.suppress(threading.BrokenBarrierError):
                 together.wait(0.5)
-            return store.rows(names[n], [0])[0].position
+            return far.rows(names[n], [0])[0].position
 
     read = at_once(take_turn, len(names))
-    store.close()
     assert read == [0] * len(names)
 
 
 @pytest.mark.parametrize("how", ["terminate", "cancel"])
-def test_a_connection_that_is_cut_between_several_answers_does_no_harm(postgres, postgres_url, how):
-    store = open_store(postgres_url)
-    make(store)
-    write(store, [note(1)])
+def test_a_connection_that_is_cut_between_several_answers_does_no_harm(far, postgres, how):
+    make(far)
+    write(far, [note(1)])
 
     def be_cut(session):
         cut, over = f"SELECT pg_{how}_backend({session.cursor.connection.info.backend_pid})", threading.Event()
@@ -695,14 +685,13 @@ def test_a_connection_that_is_cut_between_several_answers_does_no_harm(postgres,
             over.set()
             cutting.join()
 
-    with pytest.raises(StoreUnavailable), store.transaction("c") as transaction:
+    with pytest.raises(StoreUnavailable), far.transaction("c") as transaction:
         be_cut(transaction._session)
     for i in range(2, 12):
-        with store.transaction("c") as transaction:
+        with far.transaction("c") as transaction:
             assert len(transaction.look(0, ["t1"], ["ann"], [], 1.0, 5).tail) == i
             transaction.write([note(i)])
-    assert store._database.engine.pool.checkedout() == 0
-    store.close()
+    assert far._database.engine.pool.checkedout() == 0
 
 
 def test_a_busy_database_is_said_to_be_so(tmp_path, monkeypatch):
@@ -773,13 +762,12 @@ def test_a_memory_is_not_closed_under_a_thread_that_reads_it():
             thread.join()
 
 
-def test_a_checkpoint_brings_what_was_written_to_its_place(any_store):
+def test_a_checkpoint_brings_what_was_written_to_its_place(made):
     """Without the files beside it, the database then has all of it."""
-    make(any_store)
-    any_store.checkpoint()
-    path = any_store.address
+    made.checkpoint()
+    path = made.address
     if path is not None and "://" not in path:
         copy = Path(path).with_name("copy.db")
         copy.write_bytes(Path(path).read_bytes())
         with open_store(str(copy)) as other:
-            assert list(other.lines("c")) == list(any_store.lines("c"))
+            assert list(other.lines("c")) == list(made.lines("c"))

@@ -55,23 +55,21 @@ _FAR: Final = 10.0
 _NAMED: Final = 10  # names in an error
 
 
-@final
 @dataclass(frozen=True)
-class NumberPart(Part):
-    """A number, shifted and scaled."""
+class ScaledPart(Part):
+    """A column whose cells say a number each, shifted and scaled."""
 
     column: str
     center: float
     scale: float
     missing: bool
-    kind: ClassVar[str] = "number"
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.column, f"{self.column} missing") if self.missing else (self.column,)
 
-    def encode(self, cells: Sequence[Any]) -> Array:
-        values = as_floats(cells, self.column)
+    def scaled(self, values: Array) -> Array:
+        """Return numbers shifted and scaled, and which are missing if the sample lacked some, n x 1 or n x 2."""
         gone = np.isnan(values)
         with np.errstate(over="ignore"):  # what overflows is far
             scaled = np.clip((np.where(gone, self.center, values) - self.center) / self.scale, -_FAR, _FAR)
@@ -80,58 +78,48 @@ class NumberPart(Part):
 
 @final
 @dataclass(frozen=True)
-class DatePart(Part):
+class NumberPart(ScaledPart):
+    """A number, shifted and scaled."""
+
+    kind: ClassVar[str] = "number"
+
+    def encode(self, cells: Sequence[Any]) -> Array:
+        return self.scaled(as_floats(cells, self.column))
+
+
+@final
+@dataclass(frozen=True)
+class DatePart(ScaledPart):
     """A date: the days since 1970, shifted and scaled, and its places in ``cycles`` of so many days.
 
     ``day_first`` says how dates with slashes begin, as those of the sample showed.
     """
 
-    column: str
-    center: float
-    scale: float
-    missing: bool
     cycles: tuple[float, ...] = ()
     day_first: bool | None = None
     kind: ClassVar[str] = "date"
 
     @property
-    def _days(self) -> NumberPart:
-        return NumberPart(self.column, self.center, self.scale, self.missing)
-
-    @property
     def names(self) -> tuple[str, ...]:
         turns = (f"{self.column}, {side} in {cycle:g} days" for cycle in self.cycles for side in ("sine", "cosine"))
-        return (*self._days.names, *turns)
+        return (*super().names, *turns)
 
     def encode(self, cells: Sequence[Any]) -> Array:
         days = dates.all_days(cells, self.day_first)
-        places = [dates.places_in(cycle, days) for cycle in self.cycles]
-        return np.column_stack([self._days.encode(days.tolist()), *places])
+        return np.column_stack([self.scaled(days), *(dates.places_in(cycle, days) for cycle in self.cycles)])
 
 
 @final
 @dataclass(frozen=True)
-class AmountPart(Part):
+class AmountPart(ScaledPart):
     """A number that is written with a unit or with parted thousands, shifted and scaled."""
 
-    column: str
-    center: float
-    scale: float
-    missing: bool
     decimal: str
     unit: str
     kind: ClassVar[str] = "amount"
 
-    @property
-    def _number(self) -> NumberPart:
-        return NumberPart(self.column, self.center, self.scale, self.missing)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self._number.names
-
     def encode(self, cells: Sequence[Any]) -> Array:
-        return self._number.encode(Reading(self.decimal, self.unit).numbers(cells).tolist())
+        return self.scaled(Reading(self.decimal, self.unit).numbers(cells))
 
 
 @final

@@ -32,17 +32,13 @@ def is_frame(X: Any) -> bool:
     """Return whether X is a DataFrame, or a list of dictionaries: nobody holds one who has not imported its library."""
     if isinstance(X, list | tuple):
         return len(X) > 0 and isinstance(X[0], Mapping)
-    return _is_pandas(X) or _is_polars(X)
+    return _is_of("pandas", X) or _is_of("polars", X)
 
 
-def _is_pandas(X: Any) -> bool:
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(X, pandas.DataFrame)
-
-
-def _is_polars(X: Any) -> bool:
-    polars = sys.modules.get("polars")
-    return polars is not None and isinstance(X, polars.DataFrame)
+def _is_of(library: str, X: Any) -> bool:
+    """Return whether X is a DataFrame of this library."""
+    module = sys.modules.get(library)
+    return module is not None and isinstance(X, module.DataFrame)
 
 
 def cells_of(frame: Any, names: Sequence[str] | None = None, wide: Sequence[str] = ()) -> dict[str, Any]:
@@ -51,12 +47,12 @@ def cells_of(frame: Any, names: Sequence[str] | None = None, wide: Sequence[str]
     Numbers come as an array, NaN where there is none; others as a list of texts, None where there is none; those in
     ``wide``, such as vectors, as they are.
     """
-    if _is_pandas(frame):
+    if _is_of("pandas", frame):
         places = {str(name): place for place, name in enumerate(frame.columns)}
         wanted = [name for name in (places if names is None else names) if name in places]
         series = {name: frame.iloc[:, places[name]] for name in wanted}
         return {name: one.tolist() if name in wide else _pandas_cells(one) for name, one in series.items()}
-    if _is_polars(frame):
+    if _is_of("polars", frame):
         found = {name: frame.get_column(name).to_list() for name in frame.columns if names is None or name in names}
     else:
         known = dict.fromkeys(name for row in frame for name in row)
@@ -120,7 +116,7 @@ def fit_frame(cells: Mapping[str, Any], categories: Sequence[str] = ()) -> Encod
 
 def declared_categories(frame: Any) -> list[str]:
     """Return the columns of a DataFrame that are categories by their type."""
-    types = frame.dtypes.items() if _is_pandas(frame) else ()
+    types = frame.dtypes.items() if _is_of("pandas", frame) else ()
     return [str(name) for name, kind in types if type(kind).__name__ == "CategoricalDtype"]
 
 

@@ -40,12 +40,8 @@ class WordVectors(Embedder):
         self._folder = Path(found.submodule_search_locations[0])
 
     @cached_property
-    def _digest(self) -> str:
-        return hashlib.sha256(b"".join((self._folder / name).read_bytes() for name in (_WEIGHTS, _PIECES))).hexdigest()
-
-    @property
     def digest(self) -> str:
-        return self._digest
+        return hashlib.sha256(b"".join((self._folder / name).read_bytes() for name in (_WEIGHTS, _PIECES))).hexdigest()
 
     @cached_property
     def _vectors(self) -> Array:

@@ -59,9 +59,12 @@ class Kernel(ABC):
     def _matrix(self, X: Array, Z: Points) -> Array:
         """Return k(x_i, z_j), for points whose columns and squares are kept."""
 
-    @abstractmethod
     def frequencies(self, uniform: Array) -> Array:
-        """Return frequencies (p x d) whose cosines have this kernel as their mean, from uniforms."""
+        """Return frequencies (p x d) whose cosines have this kernel as their mean, from uniforms.
+
+        There are none unless it is a function of x - z.
+        """
+        raise incompatible("kernel", self.name, "random Fourier features", ["gaussian", "laplacian"])
 
 
 @final
@@ -129,10 +132,6 @@ class Dot(Kernel):
     def _matrix(self, X: Array, Z: Points) -> Array:
         """Return a matrix product."""
         return np.asarray((1.0 + product(X, Z.columns)) / (1.0 + self.bandwidth * self.bandwidth))
-
-    def frequencies(self, uniform: Array) -> Array:
-        """There are none: it is not a function of x - z."""
-        raise incompatible("kernel", self.name, "random Fourier features", ["gaussian", "laplacian"])
 
 
 KERNELS: dict[str, type[Kernel]] = {kernel.name: kernel for kernel in (Gaussian, Laplacian, Dot)}

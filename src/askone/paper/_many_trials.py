@@ -75,17 +75,13 @@ def errors(learner: Any, trials: Sequence[StreamTrial], at: list[int], device: s
     model, asked = _understood(learner, trials, device)
     count = len(trials[0].X)
     steps = learner.step.gamma * np.arange(1, count + 1.0) ** -learner.step.power / asked.bound
-    X, tests = (_moved([model.scaler(rows) for rows in part], device) for part in _rows(trials))
+    X, tests = (_moved([model.scaler(getattr(one, part)) for one in trials], device) for part in ("X", "test"))
     V = _steps(X, model.kernel.bandwidth, asked, steps.tolist())
     found: list[list[float]] = [[] for _ in trials]
     for predicted in _predictions(tests, X, V, model.kernel.bandwidth, sorted({*(n for n in at if n <= count), count})):
         for curve, trial, values in zip(found, trials, predicted.cpu().numpy(), strict=True):
             curve.append(trial.error(asked.labels(values.round(_DECIMALS))))
     return found
-
-
-def _rows(trials: Sequence[StreamTrial]) -> tuple[list[Array], list[Array]]:
-    return [trial.X for trial in trials], [trial.test for trial in trials]
 
 
 class _TrialQuestions(ABC):

@@ -45,11 +45,6 @@ def verdicts(names: Sequence[str], records: Mapping[str, Mapping[str, Any]], kep
 
 
 def _line(name: str, claim: Mapping[str, str], made: Mapping[str, Any]) -> str:
-    cells = (
-        claim["text"],
-        claim["here"],
-        claim["verdict"],
-        claim["why"],
-        f"{made['date']}, {made['versions']['askone']}",
-    )
+    when = f"{made['date']}, {made['versions']['askone']}"
+    cells = (*(claim[key] for key in ("text", "here", "verdict", "why")), when)
     return f"| `{name}` | " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

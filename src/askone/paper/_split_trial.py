@@ -15,7 +15,6 @@ import numpy as np
 from askone import datasets
 from askone._common import random_table
 from askone._common.types import Array
-from askone.errors import incompatible
 from askone.features.kernels import Gaussian, Kernel, Points
 from askone.features.scaling import Scaler
 from askone.labels.classes import Classes
@@ -52,10 +51,6 @@ class Looked(Kernel):
 
     def _matrix(self, X: Array, Z: Points) -> Array:
         return self.table[_run(X), _run(Z.rows)]
-
-    def frequencies(self, uniform: Array) -> Array:
-        """There are none."""
-        raise incompatible("kernel", self.name, "random Fourier features", ["gaussian", "laplacian"])
 
 
 def _run(rows: Array) -> slice:

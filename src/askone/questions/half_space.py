@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,10 +19,6 @@ from askone.labels.wording import YES_NO, Wording, shared_wording
 from askone.questions.base import FORMAT, HONEST, ErrorRates, YesNo, yes_or_no
 
 _UNIT_TOLERANCE = 1e-6
-
-
-def _is_float(value: object) -> bool:
-    return type(value) is float
 
 
 def _length(vector: Sequence[float]) -> float:
@@ -74,7 +70,7 @@ class HalfSpace(YesNo):
 
     def __post_init__(self) -> None:
         direction = self.direction
-        if type(self.threshold) is not float or type(direction) is not tuple or not all(map(_is_float, direction)):
+        if type(self.threshold) is not float or type(direction) is not tuple or {*map(type, direction)} - {float}:
             direction = tuple(as_labels([self.direction], argument="direction")[0].tolist())
             object.__setattr__(self, "direction", direction)
             object.__setattr__(self, "threshold", as_number(self.threshold, "threshold"))
@@ -205,15 +201,10 @@ def _put(
 ) -> HalfSpace:  # fmt: skip
     if not math.isfinite(threshold):
         raise Diverged(f"the model predicts {threshold}: take shorter steps (gamma, or step='dog')")
-    fields = {"direction": direction, "threshold": threshold, "density": density, "number": None}
-    extras = {"wording": space.words, "purpose": "", "quantities": quantities, "turned": turned}
-    return _trusted({**fields, **extras, "learnt": learnt})
-
-
-def _trusted(fields: dict[str, Any]) -> HalfSpace:
     # What was just computed need not be checked again: a third of the time of asking one question.
     question = object.__new__(HalfSpace)
-    question.__dict__.update(fields)
+    asked = {"direction": direction, "threshold": threshold, "density": density, "number": None, "learnt": learnt}
+    question.__dict__.update(asked, wording=space.words, purpose="", quantities=quantities, turned=turned)
     return question
 
 

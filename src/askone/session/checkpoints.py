@@ -154,15 +154,13 @@ class Fold:
             self._most = max(2, _ROOM // max(size, 1))
         if self.count // _RECENT > before // _RECENT or len(self._states) > self._most:
             # Where room is short, the first stays, and those after a round number of lessons.
-            kept = sorted(filter(self._is_kept, self._states), key=lambda one: (one > 0, -(one & -one)))
+            kept = [one for one in self._states if stays(one, self.count) or one in self._given]
+            kept.sort(key=lambda one: (one > 0, -(one & -one)))
             self._states = {count: self._states[count] for count in kept[: self._most]}
 
     def past(self) -> list[Any]:
         """Return the states that are still there, the oldest first, and the present one."""
         return [self._states[count] for count in sorted(self._states) if count < self.count] + [self.state]
-
-    def _is_kept(self, count: int) -> bool:
-        return stays(count, self.count) or count in self._given
 
     def adopt(self, state: Any, count: int) -> None:
         """Go to the state after ``count`` lessons, which was kept elsewhere."""

@@ -46,7 +46,8 @@ class Oracle(Respondent):
         self.__labels = as_hidden(labels).copy()
         if self.__labels.size == 0:
             raise InvalidArgument("y", "at least one label", f"shape {self.__labels.shape}")
-        self._flip, self._skip = as_number(flip, "flip", 0.0, 0.5), as_number(skip, "skip", 0.0, 1.0)
+        flips, skips = as_number(flip, "flip", 0.0, 0.5), as_number(skip, "skip", 0.0, 1.0)
+        self._rates = {random_table.FLIP: flips, random_table.SKIP: skips}
         self._seed, self._resample = as_seed(seed), as_flag(resample, "resample")
         self._times = np.zeros(len(self.__labels), dtype=np.int64)
         self.questions = self.skips = self.labels_revealed = 0
@@ -71,7 +72,7 @@ class Oracle(Respondent):
     def respond(self, row: int, question: Question) -> Answer | None:
         row = as_count(row, "row", 0, len(self) - 1)
         answer = question.answer(self.__labels[row])  # before it counts: a question may not fit
-        if self._flip > 0 and not isinstance(answer, bool) and not isinstance(question, Reveal):
+        if self._rates[random_table.FLIP] > 0 and not isinstance(answer, bool) and not isinstance(question, Reveal):
             raise InvalidArgument("question", "one about a bit: no other answer can be flipped", str(question))
         flipped, skipped = self._admit_one(row)
         if skipped:
@@ -136,17 +137,12 @@ class Oracle(Respondent):
         return flipped, skipped
 
     def _chance(self, rows: Array, times: Array, purpose: int) -> Array:
-        if self._rate(purpose) == 0.0:
+        if self._rates[purpose] == 0.0:
             return np.zeros(len(rows), dtype=np.bool_)
         each = zip(rows.tolist(), times.tolist(), strict=True)
         return np.array([self._lot(row, time, purpose) for row, time in each], dtype=np.bool_)
 
-    def _rate(self, purpose: int) -> float:
-        return self._flip if purpose == random_table.FLIP else self._skip
-
     def _lot(self, row: int, times: int, purpose: int) -> bool:
         """Return whether the lot of a question falls so; the k-th about a row has a draw of its own: row + k x rows."""
-        rate = self._rate(purpose)
-        return rate > 0.0 and bool(
-            random_table.uniforms(self._seed, row + times * len(self), 1, 1, purpose)[0, 0] < rate
-        )
+        rate, draw = self._rates[purpose], row + times * len(self)
+        return rate > 0.0 and bool(random_table.uniforms(self._seed, draw, 1, 1, purpose)[0, 0] < rate)

@@ -23,7 +23,7 @@ from askone.learners.abilities import AsksAgain, KnowsPeople, is_patient, refitt
 from askone.learners.base import Learner
 from askone.learners.streaming import Exchange, Respondent, StreamBlock, StreamTask, heard
 from askone.people import People, SimulatedCrowd, as_crowd, majority
-from askone.questions.base import Answer, Question
+from askone.session.log import Answered, Asked, Event, Skipped
 from askone.session.oracle import Oracle
 from askone.session.row_selection import chosen
 from askone.session.stream import Stream
@@ -92,57 +92,60 @@ def simulate(
     rows, held_out = _checked(learner, X, oracle, evaluate, test)
     numbers = _order(order, len(rows))
     oracle.check(numbers)
-    most = len(numbers) if questions is None else as_count(questions, "questions", 1)
+    again = isinstance(learner, AsksAgain)
+    limit = None if questions is None else as_count(questions, "questions", 1)
+    numbers = numbers if again else numbers[:limit]
+    most = limit if again and limit else len(numbers)
+    wanted = checkpoints(most) if at is None else [as_count(n, "at", 1) for n in at]
     crowd = as_crowd(people, as_seed(seed))
-    if isinstance(learner, AsksAgain):
-        wanted = checkpoints(most) if at is None else [as_count(n, "at", 1) for n in at]
-        limit = None if questions is None else most
-        run = _Run(as_seed(seed), numbers.tolist(), limit, evaluate, held_out, wanted, progress, keep, crowd)
-        with _libraries().limit(limits=1, user_api="blas"):
-            return _several(learner, rows, oracle, state, run)
-    numbers = numbers[:most]
-    wanted = checkpoints(len(numbers)) if at is None else [as_count(n, "at", 1) for n in at]
-    stops = sorted({*(n for n in wanted if n <= len(numbers)), len(numbers)})
+    curve: list[tuple[int, float]] = []
     blocks: list[StreamBlock | Exchange] = []
-    draw = partial(_uniforms, as_seed(seed), learner.width)
-    task = StreamTask(numbers, oracle, draw, listen=blocks.append if keep else None)
-    now, done, curve = learner.init() if state is None else state, 0, []
+
+    def look(now: Any, asked: int) -> None:
+        if evaluate is not None and held_out is not None:
+            curve.append((asked, evaluate(learner.predict(now, held_out))))
+        if progress is not None:
+            progress(asked)
+
+    def look_where_wanted(live: Stream, asked: int) -> None:
+        if asked in wanted:
+            look(live.state, asked)
+
     # A stream is many small matrix products: threads would slow them down, and change their last digits.
     with _libraries().limit(limits=1, user_api="blas"):
-        for stop in stops:
+        if again:
+            oracle.require_resampling()
+            log = _listening(blocks) if keep else None
+            live = Stream(learner, seed=seed, state=state, resample=True, history=False, log=log)
+            in_order(live, rows, oracle, numbers.tolist(), limit, look_where_wanted, crowd)
+            if live.asked not in wanted:
+                look(live.state, live.asked)
+            return Simulation(live.state, curve, blocks, live.asked)
+        now, done = learner.init() if state is None else state, 0
+        draw = partial(random_table.uniforms, as_seed(seed), width=learner.width)
+        task = StreamTask(numbers, oracle, draw, listen=blocks.append if keep else None)
+        for stop in sorted({*(n for n in wanted if n <= len(numbers)), len(numbers)}):
             part = rows[done:stop] if order is None else rows[numbers[done:stop]]
             some = task.part(done, stop)
             now = stream(learner, now, part, some) if crowd is None else _by_people(learner, now, part, some, crowd)
             done = stop
-            if evaluate is not None and held_out is not None:
-                curve.append((done, evaluate(learner.predict(now, held_out))))
-            if progress is not None:
-                progress(done)
+            look(now, done)
     return Simulation(now, curve, blocks, done)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class _Run:
-    """Which rows, how many questions at most, and what to look at on the way."""
+def _listening(blocks: list[StreamBlock | Exchange]) -> Callable[[Event], None]:
+    """Return a log that keeps each question, as the learner asked it, with its answer."""
+    asked: dict[str, Asked] = {}
 
-    seed: int
-    order: list[int]
-    most: int | None
-    evaluate: Callable[[Array], float] | None
-    test: Array | None
-    at: list[int]
-    progress: Callable[[int], None] | None
-    keep: bool
-    crowd: SimulatedCrowd | None
+    def note(event: Event) -> None:
+        if isinstance(event, Asked):
+            asked[event.id] = event
+        elif isinstance(event, Answered | Skipped):
+            one = asked.pop(event.asked)
+            answer = event.answer if isinstance(event, Answered) else None
+            blocks.append(heard(int(one.row), one.question.like(number=None), answer))
 
-
-def _said(
-    oracle: Respondent, crowd: SimulatedCrowd | None, row: int, question: Question
-) -> tuple[str | None, Answer | None]:
-    """Return who answers, if they have a name, and what."""
-    truth = oracle.respond(row, question)
-    return (None, truth) if crowd is None or truth is None else crowd.say(row, truth)
+    return note
 
 
 def _by_people(learner: Learner[Any], state: Any, X: Array, task: StreamTask, crowd: SimulatedCrowd) -> Any:
@@ -160,33 +163,6 @@ def _by_people(learner: Learner[Any], state: Any, X: Array, task: StreamTask, cr
             person = said[0][0] if len(said) == 1 else None
             state = refitted(learner, tell_row(learner, state, x, question, answer, None, person))
     return state
-
-
-def _several(learner: AsksAgain[Any], rows: Array, oracle: Oracle, state: Any, run: _Run) -> Simulation:
-    """Simulate a learner that may ask about a row again (see ``simulate``)."""
-    oracle.require_resampling()
-    now, asked = learner.init() if state is None else state, 0
-    most = math.inf if run.most is None else run.most
-    curve: list[tuple[int, float]] = []
-    kept: list[StreamBlock | Exchange] = []
-    open_rows = set(run.order)
-    for number in run.order:
-        x, again = rows[number], True
-        if not learner.wants(now, x, number):
-            now = learner.revisit(now, x, number)
-            open_rows.discard(number)
-        while again and asked < most and learner.wants(now, x, number):
-            question = learner.ask(now, x, random_table.uniforms(run.seed, asked, 1, learner.width)[0], number)
-            person, answer = _said(oracle, run.crowd, number, question)
-            now = now if answer is None else tell_row(learner, now, x, question, answer, number, person)
-            asked, again = asked + 1, learner.patient and answer is not None
-            kept += [heard(number, question, answer)] if run.keep else []
-            curve += _looked(learner, now, asked, run) if asked in run.at else []
-        if asked >= most or not open_rows:
-            break
-    if not curve or curve[-1][0] < asked:
-        curve += _looked(learner, now, asked, run)
-    return Simulation(now, curve, kept, asked)
 
 
 def in_order(
@@ -229,20 +205,13 @@ def _exchange(
     live: Stream, oracle: Respondent, crowd: SimulatedCrowd | None, x: Array, number: int, choice: Any = None
 ) -> bool:
     question = live.ask(x, number, choice)
-    person, answer = _said(oracle, crowd, number, question)
+    answer = oracle.respond(number, question)
+    person, answer = (None, answer) if crowd is None or answer is None else crowd.say(number, answer)
     if answer is None:
         live.skip(question)
         return False
     live.tell(question, answer, person)
     return True
-
-
-def _looked(learner: Learner[Any], state: Any, asked: int, run: _Run) -> list[tuple[int, float]]:
-    if run.progress is not None:
-        run.progress(asked)
-    if run.evaluate is None or run.test is None:
-        return []
-    return [(asked, run.evaluate(learner.predict(state, run.test)))]
 
 
 def _checked(
@@ -264,10 +233,6 @@ def _checked(
 @lru_cache(maxsize=1)
 def _libraries() -> ThreadpoolController:
     return ThreadpoolController()  # looks through all loaded libraries: milliseconds, once
-
-
-def _uniforms(seed: int, width: int, first: int, count: int) -> Array:
-    return random_table.uniforms(seed, first, count, width)
 
 
 def _order(order: ArrayLike | None, rows: int) -> Array:

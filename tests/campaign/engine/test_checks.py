@@ -11,6 +11,7 @@ from askone.campaign.kinds.classes import ClassNames
 from askone.campaign.kinds.number import Numbers
 from askone.campaign.kinds.order import Items
 from askone.questions.between import Between
+from samples import taught
 from staged import PRICES, asking, one, price, stage
 
 ROWS = np.random.default_rng(0).normal(size=(80, 2))
@@ -22,11 +23,7 @@ PLAN = ExamPlan([Sat(Between(40 - d, 40 + d), 40.0, d > 1) for d in (0.5, 0.8, 1
 
 def checks(model, kind, label, questions):
     """What is asked of whoever knows the label of all rows, by ten draws."""
-    model.start(ROWS)
-    for x in ROWS[:questions]:
-        question = model.ask(x)
-        model.tell(question, question.answer(label))
-    learner, state = model.stream_.learner, model.stream_.state
+    learner, state = taught(model, ROWS, label, questions)
     draws = np.random.default_rng(1).random((10, 3))
     return [kind.sure_question(learner, state, ROWS[0], uniform, PLAN) for uniform in draws]
 

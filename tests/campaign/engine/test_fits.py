@@ -3,7 +3,6 @@
 import io
 import logging
 import zipfile
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,30 +11,20 @@ from askone._common.packed_arrays import digest, pack
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Exclude, Include, TakeFit, Undo
 from askone.campaign.output.backup import backup, restore
-from askone.campaign.settings.settings import LearnerSettings
 from askone.errors import InvalidArgument, InvalidFile
-from askone.learners import registry
 from askone.session.checkpoints import Fit, fit_of
 from askone.session.log import Fitted
 from askone.store.open import open_store
 from askone.store.verification import verify
-from refitting import FittedMean, register
-from staged import PRICES, one, play, price, stage
+from refitting import FittedMean
+from staged import fits_of, one, play, price, stage_fitted
 
-
-@pytest.fixture(autouse=True)
-def learner(monkeypatch):
-    monkeypatch.setattr(registry, "_OWN", {})
-    register()
+pytestmark = pytest.mark.usefixtures("fitted")
 
 
 @pytest.fixture
 def campaign(store):
-    return staged(store)
-
-
-def staged(store):
-    return stage(store, replace(PRICES, learner=LearnerSettings(learner="fitted")), rows=60)
+    return stage_fitted(store)
 
 
 def state_of(campaign):
@@ -49,10 +38,6 @@ def folded(campaign):
     others = [Campaign.open(campaign.store, campaign.name, fresh=fresh) for fresh in (True, False)]
     assert all(state_of(other) == state_of(campaign) for other in others)
     return others[0]
-
-
-def fits_of(campaign):
-    return list(campaign.store.entries(campaign.name, kinds=("fitted",)))
 
 
 def test_a_fit_is_made_logged_and_kept(campaign, monkeypatch):
@@ -232,7 +217,7 @@ def test_older_stores_get_a_place_for_fits(store_url):
     if store_url == "memory:":
         return
     with open_store(store_url) as store:
-        staged(store)
+        stage_fitted(store)
         with store._database.transaction() as session:
             session.run("DROP TABLE fits")
             session.run("DELETE FROM migrations WHERE number > 1")

@@ -24,7 +24,6 @@ from askone.campaign.engine.commands import (
 )
 from askone.campaign.settings.settings import LearnerSettings
 from askone.errors import AskoneError, CampaignClosed, LeaseLost, UnknownQuestion
-from askone.learners import registry
 from askone.session.checkpoints import fit_of
 from askone.store.open import open_store
 from askone.store.verification import verify
@@ -184,8 +183,7 @@ EXAMPLES = {"memory": 25, "sqlite": 8, "postgresql": 5}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_order_of_requests(kind, request, tmp_path, monkeypatch):
-    monkeypatch.setattr(registry, "_OWN", {})
+def test_any_order_of_requests(kind, request, tmp_path, fitted):
     register(first=3)
     url = {"memory": "memory:", "sqlite": str(tmp_path / "store.db")}.get(kind) or request.getfixturevalue(
         "postgres_url"

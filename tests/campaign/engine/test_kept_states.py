@@ -25,20 +25,23 @@ def flipped(url, place, campaign="c", order="DESC"):
 
 
 @pytest.fixture
-def kept(tmp_path):
-    """A store with two campaigns, whose states were kept; and its address."""
-    url = str(tmp_path / "askone.db")
+def url(tmp_path):
+    return str(tmp_path / "askone.db")
+
+
+@pytest.fixture
+def store(url):
+    """A store with two campaigns, whose states were kept."""
     with open_store(url) as store:
         for name in ("c", "d"):
             campaign = stage(store, PRICES, name=name)
             play(campaign, ["ann"], price, 12)
             campaign.keep()
-        yield store, url
+        yield store
 
 
 @pytest.mark.parametrize("place", [0, 300, -300, -1], ids=str)
-def test_a_damaged_state_is_dropped_with_a_word_and_folded_anew(kept, place, caplog):
-    store, url = kept
+def test_a_damaged_state_is_dropped_with_a_word_and_folded_anew(store, url, place, caplog):
     expected = state_of(Campaign.open(store, "c", fresh=True))
     flipped(url, place)
     verdict = verify(store, "c")
@@ -50,8 +53,7 @@ def test_a_damaged_state_is_dropped_with_a_word_and_folded_anew(kept, place, cap
 
 
 @pytest.mark.parametrize("how", ["flipped", "unreadable"])
-def test_what_was_kept_of_the_log_is_dropped_if_it_is_damaged(kept, how, caplog):
-    store, url = kept
+def test_what_was_kept_of_the_log_is_dropped_if_it_is_damaged(store, url, how, caplog):
     expected, seq = state_of(Campaign.open(store, "c", fresh=True)), store.head("c")[0]
     if how == "flipped":
         flipped(url, -300, order="ASC")
@@ -63,17 +65,15 @@ def test_what_was_kept_of_the_log_is_dropped_if_it_is_damaged(kept, how, caplog)
     assert store.projection("c") is None
 
 
-def test_what_was_kept_of_another_log_is_not_used(kept):
+def test_what_was_kept_of_another_log_is_not_used(store):
     """A store that was put back to an earlier time may go on otherwise: the hash of the last entry tells."""
-    store, _ = kept
     snapshot, other = store.projection("c"), stage(store, PRICES, name="e")
     play(other, ["bob"], price, 12)
     store.keep_projection("e", -snapshot.seq, snapshot.fingerprint, snapshot.data)
     assert state_of(Campaign.open(store, "e")) == state_of(other)
 
 
-def test_opening_reads_only_what_came_after_what_was_kept(kept, monkeypatch):
-    store, _ = kept
+def test_opening_reads_only_what_came_after_what_was_kept(store, monkeypatch):
     seq, after = store.head("c")[0], []
     play(Campaign.open(store, "c"), ["bob"], price, 3, start=100.0)
     entries = type(store).entries
@@ -91,15 +91,13 @@ def test_opening_reads_only_what_came_after_what_was_kept(kept, monkeypatch):
     ]
 
 
-def test_a_state_that_was_moved_to_another_place_is_damaged(kept):
-    store, url = kept
+def test_a_state_that_was_moved_to_another_place_is_damaged(store, url):
     with closing(sqlite3.connect(url)) as database, database:
         database.execute("UPDATE snapshots SET seq = seq - 1")
     assert verify(store, "c").damaged == (11, store.head("c")[0] + 1)
 
 
-def test_a_state_kept_without_a_hash_belongs_to_nothing(kept, caplog):
-    store, url = kept
+def test_a_state_kept_without_a_hash_belongs_to_nothing(store, url, caplog):
     expected = state_of(Campaign.open(store, "c", fresh=True))
     with closing(sqlite3.connect(url)) as database, database:
         database.execute("UPDATE snapshots SET fingerprint = substr(fingerprint, 1, 64)")
@@ -108,16 +106,14 @@ def test_a_state_kept_without_a_hash_belongs_to_nothing(kept, caplog):
     assert not caplog.text
 
 
-def test_a_state_that_cannot_be_read_is_dropped_though_it_is_as_it_was_kept(kept, caplog):
-    store, _ = kept
+def test_a_state_that_cannot_be_read_is_dropped_though_it_is_as_it_was_kept(store, caplog):
     [snapshot] = store.snapshots("c")
     store.keep_snapshot("c", snapshot.seq, snapshot.fingerprint, b"PK no archive")
     assert state_of(Campaign.open(store, "c")) == state_of(Campaign.open(store, "c", fresh=True))
     assert "is dropped" in caplog.text
 
 
-def test_status_and_verify_look_at_all_campaigns_though_one_is_broken(kept):
-    _, url = kept
+def test_status_and_verify_look_at_all_campaigns_though_one_is_broken(store, url):
     flipped(url, -300, "d")
     assert "DAMAGED is what was kept at 12" in " ".join(ask("verify", "--store", url, status=1).out.split())
     with closing(sqlite3.connect(url)) as database, database:

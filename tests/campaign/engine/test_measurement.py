@@ -20,16 +20,9 @@ from askone.labels.number import Real
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 from askone.questions.subset import Subset
+from samples import taught
 
 PLAN = ExamPlan()
-
-
-def taught(model, rows, label, questions):
-    model.start(rows)
-    for x in rows[:questions]:
-        question = model.ask(x)
-        model.tell(question, question.answer(label))
-    return model.stream_.learner, model.stream_.state
 
 
 def mean_score(pieces, label, slip, known=0.0):

@@ -1,7 +1,5 @@
 """Campaigns that ask at prices, and campaigns of another quantile: settings, questions, predictions, files."""
 
-from contextlib import closing
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,6 @@ from askone.campaign.output import export
 from askone.campaign.settings.settings import AskSettings, LearnerSettings, Numbers, Settings
 from askone.campaign.tables.open import open_table
 from askone.errors import InvalidArgument
-from askone.store.open import open_store
 
 ROWS = 150
 
@@ -48,33 +45,30 @@ def predictions(campaign):
     return {name: np.array([line[name] for line in lines]) for name in lines[0]}
 
 
-def test_people_are_asked_at_prices_that_earn(table):
-    with closing(open_store("memory:")) as store:
-        campaign, seen = answered(store, table, Numbers(0, 100, goal="revenue"), 120)
-        earned = sum(price for _, price, bit in seen if bit)
-        best = max(price * sum(worth(position) > price for position, _, _ in seen) for price in range(1, 100))
-        assert earned > best  # of a price for all, known beforehand
-        said = predictions(campaign)
-        assert np.all((said["paid"] > 0) & (said["paid"] <= 1))
-        truth = worth(np.arange(ROWS))
-        assert np.mean(said["price"] <= truth) > 0.8
-        assert np.mean(said["price"]) > 0.75 * truth.mean()
+def test_people_are_asked_at_prices_that_earn(table, store):
+    campaign, seen = answered(store, table, Numbers(0, 100, goal="revenue"), 120)
+    earned = sum(price for _, price, bit in seen if bit)
+    best = max(price * sum(worth(position) > price for position, _, _ in seen) for price in range(1, 100))
+    assert earned > best  # of a price for all, known beforehand
+    said = predictions(campaign)
+    assert np.all((said["paid"] > 0) & (said["paid"] <= 1))
+    truth = worth(np.arange(ROWS))
+    assert np.mean(said["price"] <= truth) > 0.8
+    assert np.mean(said["price"]) > 0.75 * truth.mean()
 
 
-def test_another_quantile_is_predicted_and_has_no_exams(table):
-    with closing(open_store("memory:")) as store:
-        campaign, _ = answered(store, table, Numbers(0, 100, quantile=0.9), 60, exam_share=0.5)
-        assert campaign.settings.labels.likelihood(campaign.settings, None).quantile == 0.9
-        assert not any(one.role == "exam" for one in campaign.projection.asked.values())
-        assert set(predictions(campaign)["low"]) == {None}
-        with pytest.raises(InvalidArgument, match=r"what must be asked where labels.quantile is 0.5"):
-            campaign.estimate("mean")
+def test_another_quantile_is_predicted_and_has_no_exams(table, store):
+    campaign, _ = answered(store, table, Numbers(0, 100, quantile=0.9), 60, exam_share=0.5)
+    assert campaign.settings.labels.likelihood(campaign.settings, None).quantile == 0.9
+    assert not any(one.role == "exam" for one in campaign.projection.asked.values())
+    assert set(predictions(campaign)["low"]) == {None}
+    with pytest.raises(InvalidArgument, match=r"what must be asked where labels.quantile is 0.5"):
+        campaign.estimate("mean")
 
 
-def test_every_question_of_a_shop_is_an_offer(table):
-    with closing(open_store("memory:")) as store:
-        campaign, _ = answered(store, table, Numbers(0, 100, goal="revenue"), 60, exam_share=0.5)
-        assert {one.role for one in campaign.projection.asked.values()} == {""}
+def test_every_question_of_a_shop_is_an_offer(table, store):
+    campaign, _ = answered(store, table, Numbers(0, 100, goal="revenue"), 60, exam_share=0.5)
+    assert {one.role for one in campaign.projection.asked.values()} == {""}
 
 
 def test_columns_of_prices_are_those_of_the_goal():

@@ -18,6 +18,11 @@ from askone.errors import CampaignClosed, InvalidFile
 from samples import same
 
 
+@pytest.fixture
+def campaign(store):
+    return make(store)
+
+
 def tasks_of(store):
     return json.loads(b"".join(task_chunks(store, "c")))
 
@@ -105,23 +110,20 @@ def test_the_round_trip(store, kind):
     answer(campaign, 2, start=500, now=2000.0)  # and it goes on
 
 
-def test_what_a_person_holds_is_not_taken_away(store):
-    campaign = make(store)
+def test_what_a_person_holds_is_not_taken_away(campaign, store):
     [held] = campaign.serve([Next("ann")], 10.0)
     sent = exported(tasks_of(store), {held.question.number: [(1, "Yes")]})
     assert taken(campaign, sent, now=11.0) == Imported(already=1)
     assert taken(campaign, sent, now=500.0) == Imported(answers=1)
 
 
-def test_what_does_not_count_is_not_written(store):
-    campaign = make(store)
+def test_what_does_not_count_is_not_written(campaign, store):
     answer(campaign, 6)
     campaign.serve([Undo("ann", "u-1"), Exclude("boss", "x-1", "bob")], 100.0)
     assert sum(len(task["annotations"]) for task in tasks_of(store)) == 2
 
 
-def test_strange_annotations_are_counted(store):
-    campaign = make(store)
+def test_strange_annotations_are_counted(campaign, store):
     [held] = campaign.serve([Next("ann")], 10.0)
     number = held.question.number
     data = {"askone_number": number, "askone_campaign": "c"}
@@ -145,14 +147,12 @@ def test_strange_annotations_are_counted(store):
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b"[" * 100_000, b"\xff\xfe", b"nonsense"])
-def test_bad_files(store, text):
-    campaign = make(store)
+def test_bad_files(campaign, text):
     with pytest.raises(InvalidFile):
         import_tasks(campaign, io.BytesIO(text), 1.0)
 
 
-def test_a_closed_campaign_takes_nothing(store):
-    campaign = make(store)
+def test_a_closed_campaign_takes_nothing(campaign, store):
     [held] = campaign.serve([Next("ann")], 10.0)
     campaign.serve([SetStatus("boss", "t-1", "closed")], 11.0)
     with pytest.raises(CampaignClosed):
@@ -213,8 +213,7 @@ def test_memory_is_for_one_task(monkeypatch):
         listed(b"[[" + b",".join([b"[]"] * 5000) + b"]]")
 
 
-def test_a_bad_end_undoes_nothing_since_nothing_was_done(store, monkeypatch):
-    campaign = make(store)
+def test_a_bad_end_undoes_nothing_since_nothing_was_done(campaign, store, monkeypatch):
     answer(campaign, 2)
     campaign.serve([Next("cat")], 100.0)
     tasks = json.loads(b"".join(task_chunks(store, "c")))

@@ -26,7 +26,8 @@ from askone.cli.main import main
 from askone.client.question import Posed
 from askone.errors import InvalidArgument
 from askone.store.open import open_store
-from waiting import until
+from calling import is_up
+from waiting import HANGS, until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -101,7 +102,7 @@ def demo() -> Iterator[tuple[subprocess.Popen, str, dict[str, str]]]:
         env=environment, cwd=ROOT,
     )  # fmt: skip
     said: list[str] = []
-    timer = threading.Timer(300, process.kill)  # it hangs; compiling may take its time
+    timer = threading.Timer(HANGS, process.kill)
     timer.start()
     try:
         for line in process.stdout:
@@ -123,9 +124,9 @@ def demo() -> Iterator[tuple[subprocess.Popen, str, dict[str, str]]]:
 
 def test_it_serves_is_answered_and_ends(tmp_path):
     with demo() as (process, address, links):
-        page = httpx.Client(base_url=address, headers={"Origin": address}, timeout=300)
-        with page, httpx.Client(base_url=address, headers={"Origin": address}, timeout=300) as guest:
-            until(lambda: _up(page))
+        page = httpx.Client(base_url=address, headers={"Origin": address}, timeout=HANGS)
+        with page, httpx.Client(base_url=address, headers={"Origin": address}, timeout=HANGS) as guest:
+            until(lambda: is_up(page))
             told = {"token": links["setup"], "name": "Boss", "password": "a rather long password"}
             assert page.post("/api/v1/setup", json=told).json()["user"]["role"] == "admin"
             for name in ("digits", "flats", "drinks"):
@@ -142,17 +143,10 @@ def test_it_serves_is_answered_and_ends(tmp_path):
             people = page.get("/api/v1/campaigns/digits/people").json()
             assert {person["name"].endswith("(simulated)") for person in people} == {True, False}
         process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=120)
+        rest, _ = process.communicate(timeout=HANGS)
         assert process.returncode == 0, rest
         assert rest.strip().splitlines()[-1] == "Stopped."
         assert "Traceback" not in rest
-
-
-def _up(page) -> bool:
-    try:
-        return page.get("/health/live").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def test_it_goes_on_in_a_store_that_is_kept(tmp_path):

@@ -17,8 +17,7 @@ from askone.store.open import open_store
 from calling import API
 from sites import LOOSE, code, ok
 from staged import ANIMALS, play, stage
-
-LONG = 120  # seconds: a machine may be slow
+from waiting import HANGS
 
 
 class Maker:
@@ -77,7 +76,7 @@ def test_a_process_beside_says_what_is_said_here(tmp_path, monkeypatch):
         async def told():
             work = HeavyWork(store, LOOSE)
             try:
-                async with asyncio.timeout(LONG):
+                async with asyncio.timeout(HANGS):
                     return await work.run(Sender(), "ann", "compare", name="c"), len(work._idle)
             finally:
                 work.close()

@@ -4,30 +4,22 @@ import logging
 import os
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next
-from askone.campaign.settings.settings import LearnerSettings
 from askone.learners import registry
 from askone.server._campaign_service import CampaignService
 from askone.server.heavy import fits_beside
 from askone.server.heavy.fits_beside import FitsBeside
-from refitting import FittedMean, register
+from refitting import FittedMean
 from sites import LOOSE
-from staged import PRICES, stage
-from waiting import until
+from staged import fits_of, stage_fitted
+from waiting import HANGS, until
 
-LONG = 600.0
-
-
-@pytest.fixture(autouse=True)
-def learner(monkeypatch):
-    monkeypatch.setattr(registry, "_OWN", {})
-    register()
+pytestmark = pytest.mark.usefixtures("fitted")
 
 
 @pytest.fixture
@@ -37,13 +29,9 @@ def beside():
     fits.close()
 
 
-def staged(store):
-    return stage(store, replace(PRICES, learner=LearnerSettings(learner="fitted")), rows=60)
-
-
 @pytest.fixture
 def campaign(store):
-    return staged(store)
+    return stage_fitted(store)
 
 
 def answered(service, count, start=0):
@@ -54,21 +42,17 @@ def answered(service, count, start=0):
         service.learn(lambda: True)
 
 
-def fits_of(campaign):
-    return list(campaign.store.entries(campaign.name, kinds=("fitted",)))
-
-
 def same(campaign, other):
     states = [one.projection.learner.to_arrays(one.projection.state) for one in (campaign, other)]
     return all(states[0][name].tobytes() == array.tobytes() for name, array in states[1].items())
 
 
 def test_nobody_waits_for_a_fit(any_store, beside, monkeypatch):
-    campaign = staged(any_store)
+    campaign = stage_fitted(any_store)
     go_on, made = threading.Event(), FittedMean.fit
 
     def slow(self, state):
-        assert go_on.wait(LONG)
+        assert go_on.wait(HANGS)
         return made(self, state)
 
     monkeypatch.setattr(FittedMean, "fit", slow)
@@ -77,13 +61,13 @@ def test_nobody_waits_for_a_fit(any_store, beside, monkeypatch):
     assert campaign.projection.answers == 20
     assert not fits_of(campaign)
     go_on.set()
-    until(lambda: fits_of(campaign), LONG)
+    until(lambda: fits_of(campaign))
     [entry] = fits_of(campaign)[:1]
     assert entry.event.learnt < 12 < entry.seq  # made of fewer answers than there were when it took effect
     answered(service, 10, start=20)
-    until(lambda: not beside._begun, LONG)
+    until(lambda: not beside._begun)
     service.learn(lambda: True)
-    until(lambda: not beside._begun, LONG)
+    until(lambda: not beside._begun)
     campaign.refresh()
     assert same(campaign, Campaign.open(campaign.store, campaign.name, fresh=True))
 
@@ -97,7 +81,7 @@ def test_a_process_of_its_own_makes_them(campaign, beside, monkeypatch, tmp_path
     with monkeypatch.context() as nobody:
         nobody.setattr(registry, "names", tuple)
         answered(CampaignService(campaign, beside.consider), 8)
-        until(lambda: fits_of(campaign), LONG)
+        until(lambda: fits_of(campaign))
     campaign.refresh()
     assert campaign.projection.state.at >= 6
     assert same(campaign, Campaign.open(campaign.store, campaign.name, fresh=True))
@@ -113,10 +97,10 @@ def test_one_that_fails_is_told_and_stops_nobody(campaign, beside, monkeypatch, 
     service = CampaignService(campaign, beside.consider)
     with caplog.at_level(logging.ERROR):
         answered(service, 7)
-        until(lambda: not beside._begun, LONG)
+        until(lambda: not beside._begun)
         assert campaign.due_fit() is None  # not before there are more answers
         answered(service, 8, start=7)
-        until(lambda: not beside._begun, LONG)
+        until(lambda: not beside._begun)
     assert [record.getMessage() for record in caplog.records] == [
         "a fit of campaign c failed, and is tried again later"
     ]
@@ -139,7 +123,7 @@ def test_a_server_that_ends_does_not_wait_for_a_process(campaign, monkeypatch, t
     monkeypatch.setattr(registry, "names", tuple)
     fits = FitsBeside(LOOSE)
     answered(CampaignService(campaign, fits.consider), 8)
-    until(lambda: fits._child, LONG)
+    until(lambda: fits._child)
     fits.close()
     assert not fits_of(campaign)
     assert not fits._begun

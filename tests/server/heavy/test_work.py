@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,8 +25,8 @@ from askone.server.heavy.work import Child, HeavyWork
 from askone.server.ops.threads import Threads
 from askone.store.open import open_store
 from sites import LOOSE, Site
+from waiting import HANGS, until
 
-LONG = 120  # seconds: a machine may be slow
 CELLS = 1000
 
 
@@ -68,7 +67,7 @@ def working(tmp_path, story, url=None, **limits):
     async def told():
         work = HeavyWork(store, replace(LOOSE, **limits))
         try:
-            async with asyncio.timeout(LONG):
+            async with asyncio.timeout(HANGS):
                 return await story(work)
         finally:
             work.close()
@@ -106,7 +105,7 @@ def test_what_takes_too_long_is_ended(tmp_path, pipe, good):
         with pytest.raises(ApiError, match="longer than 3 seconds"):
             await work.run(Sender(), "ann", "describe", file=pipe)
         assert work._idle == []
-        object.__setattr__(work._config, "heavy_seconds", float(LONG))
+        object.__setattr__(work._config, "heavy_seconds", float(HANGS))
         return await work.run(Sender(), "ann", "describe", file=good)
 
     assert working(tmp_path, story, heavy_seconds=3.0)["rows"] == 2
@@ -199,11 +198,8 @@ def test_it_ends_with_its_server(pipe):
         f"threading.Thread(target=child.call, args=['describe', None, {{'file': {pipe!r}}}], daemon=True).start()\n"
         "print(child._process.pid, flush=True)\nos._exit(0)"
     )
-    found = subprocess.run([sys.executable, "-c", text], stdout=subprocess.PIPE, check=True, timeout=LONG)
-    until = time.monotonic() + LONG
-    while _runs(int(found.stdout)) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not _runs(int(found.stdout))
+    found = subprocess.run([sys.executable, "-c", text], stdout=subprocess.PIPE, check=True, timeout=HANGS)
+    until(lambda: not _runs(int(found.stdout)))
 
 
 def _runs(pid):
@@ -319,22 +315,21 @@ def test_cells_of_texts_are_counted(tmp_path, name):
     assert open_table(path, Limits(cells=400)).rows == 200
 
 
-def test_people_answer_while_all_else_is_stuck(tmp_path):
+def test_people_answer_while_all_else_is_stuck(alone):
     """Every thread for files, names and exports waits for ever; a session that nobody knows yet gets its question."""
     free = threading.Event()
-    with Site(tmp_path) as site:
-        stuck = [site.services.heavy.threads, site.services.heavy._files, site.services.webhooks._names]
-        stuck += [site.services.webhooks._threads, site.services.uploads._disk]
+    stuck = [alone.services.heavy.threads, alone.services.heavy._files, alone.services.webhooks._names]
+    stuck += [alone.services.webhooks._threads, alone.services.uploads._disk]
 
-        async def block():
-            return [asyncio.create_task(pool.run(free.wait)) for pool in stuck for _ in range(50)]
+    async def block():
+        return [asyncio.create_task(pool.run(free.wait)) for pool in stuck for _ in range(50)]
 
-        tasks = site.run(block())
-        try:
-            assert site.question(site.session("annotator"))
-        finally:
-            free.set()
-            site.run(gathered(tasks))
+    tasks = alone.run(block())
+    try:
+        assert alone.question(alone.session("annotator"))
+    finally:
+        free.set()
+        alone.run(gathered(tasks))
 
 
 async def gathered(tasks):

@@ -7,9 +7,7 @@ from contextlib import closing
 import pytest
 
 from askone.server.ops.background import BackgroundLoops
-from waiting import soon
-
-LONG = 120  # seconds: nothing takes so long unless it hangs
+from waiting import HANGS, soon
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("odd"), OSError("away"), None], ids=repr)
@@ -33,7 +31,7 @@ def test_a_loop_that_ends_is_started_again_and_said(error, caplog):
         await asyncio.gather(task, return_exceptions=True)
         assert task.cancelled()
 
-    asyncio.run(asyncio.wait_for(main(), LONG))
+    asyncio.run(asyncio.wait_for(main(), HANGS))
     assert caplog.text.count("the loop 'webhooks' ended") == 2
 
 
@@ -63,4 +61,4 @@ def test_answers_come_to_their_place_in_the_file_by_themselves(alone, tmp_path):
         except sqlite3.DatabaseError:  # read while it was written
             return []
 
-    asyncio.run(asyncio.wait_for(soon(there), LONG))
+    asyncio.run(asyncio.wait_for(soon(there), HANGS))

@@ -24,10 +24,9 @@ from askone.server.ops.http_protocol import (
     allow_files,
 )
 from askone.server.runner import uvicorn_config
-from waiting import until
+from calling import is_up
+from waiting import HANGS, until
 
-PATIENCE = 60
-"""Seconds, of a machine that may be busy; what is waited for comes within one or two."""
 HOST = b"Host: 127.0.0.1\r\n"
 LIVE = b"GET /health/live HTTP/1.1\r\n" + HOST
 NOBODY = b"POST /api/v1/campaigns/drinks/next HTTP/1.1\r\n" + HOST
@@ -38,10 +37,10 @@ class Running:
     """A server on loopback in a thread; its clocks are moved, not waited for: a machine may stall at any moment."""
 
     def __init__(self, site, loop="uvloop", app=None, **limits):
-        patient = dict.fromkeys(("header_seconds", "body_seconds", "upload_seconds", "write_seconds"), PATIENCE)
+        patient = dict.fromkeys(("header_seconds", "body_seconds", "upload_seconds", "write_seconds"), HANGS)
         self.config = uvicorn_config(app or site.app, replace(site.config, **{**patient, **limits}))
         self.config.loop, self.config.lifespan, self.config.log_level = loop, "off", "critical"
-        self.config.timeout_keep_alive, self._moved = PATIENCE, 0
+        self.config.timeout_keep_alive, self._moved = HANGS, 0
         self.server, self.connections = uvicorn.Server(self.config), self.config.http
         self._run = uvloop.run if loop == "uvloop" else asyncio.run
 
@@ -51,7 +50,7 @@ class Running:
         self.address = self._listening.getsockname()
         self._thread = threading.Thread(target=lambda: self._run(self._serve()))
         self._thread.start()
-        until(lambda: self.server.started, PATIENCE)
+        until(lambda: self.server.started)
         return self
 
     def __exit__(self, *_):
@@ -60,7 +59,7 @@ class Running:
 
     def later(self):
         """So much later that each clock is over that runs now."""
-        self._moved += 10 * PATIENCE
+        self._moved += 10 * HANGS
         self._loop.call_soon_threadsafe(self._look)
 
     def _look(self):
@@ -76,7 +75,7 @@ class Running:
         made = socket.socket()
         if small:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        made.settimeout(PATIENCE)
+        made.settimeout(HANGS)
         made.bind((source, 0))
         made.connect(self.address)
         return made
@@ -99,7 +98,7 @@ def ended_in_time(running, connection):
             return ended(connection)
 
     connection.settimeout(0.05)
-    return until(over, PATIENCE)
+    return until(over)
 
 
 def status(connection):
@@ -150,13 +149,13 @@ def running(site, request):
 )
 def test_nothing_is_waited_for_for_ever(running, got, sent, first):
     with running.connect() as slow:
-        until(lambda: len(running.connections) == 1, PATIENCE)
+        until(lambda: len(running.connections) == 1)
         slow.sendall(sent)
         if first is not None:
             assert status(slow) == first
             with contextlib.suppress(ConnectionError):
                 slow.sendall(b"a")  # a sign of life is not enough
-        until(lambda: got[slow.getsockname()[1]] >= len(sent) + (first is not None), PATIENCE)
+        until(lambda: got[slow.getsockname()[1]] >= len(sent) + (first is not None))
         assert ended_in_time(running, slow)
 
 
@@ -170,7 +169,7 @@ CHUNKED = LIVE + b"Transfer-Encoding: chunked\r\n\r\n"
 )
 def test_nothing_beside_a_body_goes_on_for_ever(running, head, more):
     with running.connect() as one, contextlib.suppress(ConnectionError):
-        one.settimeout(PATIENCE / 2)  # before any clock is over
+        one.settimeout(HANGS / 2)  # before any clock is over
         one.sendall(head)
         for _ in range(64):
             one.sendall(more * (MAX_HEAD_BYTES // len(more)))
@@ -226,9 +225,9 @@ def test_answers_that_are_not_read_are_not_kept(site, loop, close, asked):
     with Running(site, loop, app=large) as running, running.connect(small=True) as deaf:
         ASKED.clear()
         deaf.sendall(asked + b" HTTP/1.1\r\n" + HOST + close + b"\r\n")
-        assert ASKED.wait(PATIENCE)
-        until(lambda: running.later() or len(running.connections) == 0, PATIENCE)
-        until(lambda: not running.server.server_state.tasks, PATIENCE)
+        assert ASKED.wait(HANGS)
+        until(lambda: running.later() or len(running.connections) == 0)
+        until(lambda: not running.server.server_state.tasks)
 
 
 def test_of_many_requests_at_once_two_are_answered(running):
@@ -249,7 +248,7 @@ def test_who_comes_anew_takes_the_place_of_who_was_silent_longest(site):
         crowd = []
         for n in range(1, 5):
             crowd.append(stack.enter_context(running.connect("127.0.0.2")))
-            until(lambda n=n: len(running.connections) == n, PATIENCE)  # in this order
+            until(lambda n=n: len(running.connections) == n)  # in this order
         crowd[0].sendall(LIVE + b"\r\n")
         assert status(crowd[0]) == 200
         fifth = stack.enter_context(running.connect("127.0.0.2"))
@@ -337,34 +336,27 @@ def test_when_files_run_out_it_recovers_by_itself(tmp_path):
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         url = running.stdout.readline().split()[-1]
-        with httpx.Client(base_url=url, timeout=PATIENCE) as client:
-            until(lambda: _answers(client), PATIENCE)
+        with httpx.Client(base_url=url, timeout=HANGS) as client:
+            until(lambda: is_up(client))
         host, port = url.removeprefix("http://").split(":")
         crowd = [socket.create_connection((host, int(port))) for _ in range(200)]
         try:
             for one in crowd:
                 one.settimeout(0.01)
-            until(lambda: any(map(_refused, crowd)), PATIENCE)
+            until(lambda: any(map(_refused, crowd)))
         finally:
             for one in crowd:
                 one.close()
-        with httpx.Client(base_url=url, timeout=PATIENCE) as client:
-            until(lambda: _answers(client), PATIENCE)
+        with httpx.Client(base_url=url, timeout=HANGS) as client:
+            until(lambda: is_up(client))
     finally:
         running.terminate()
-        running.communicate(timeout=PATIENCE)
+        running.communicate(timeout=HANGS)
 
 
 def _refused(connection):
     with contextlib.suppress(TimeoutError):
         return ended(connection)
-
-
-def _answers(client):
-    try:
-        return client.get("/health/live").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def test_connections_leave_room_for_files(monkeypatch):

@@ -8,7 +8,6 @@ import pytest
 
 from askone.server import app
 from askone.server.ops.steady_clock import GRACE, SteadyClock
-from sites import Site
 
 DAY = 86_400.0
 
@@ -42,27 +41,26 @@ def test_a_clock_that_is_slowly_set_right_is_believed():
     assert found == steady + shift
 
 
-def test_a_minute_in_the_future_costs_nobody_their_session(tmp_path):
+def test_a_minute_in_the_future_costs_nobody_their_session(alone):
     """The server's own sweeping, while the clock is a hundred days ahead, and before and after."""
-    with Site(tmp_path) as site:
-        site.accounts.add_session("valid", "manager", "", time.time() + DAY)
-        site.accounts.add_invitation("i", "hash", "drinks", time.time() + DAY, 1)
-        passed = shift = 0.0
-        clock = SteadyClock(lambda: time.time() + passed + shift, lambda: time.monotonic() + passed)
+    alone.accounts.add_session("valid", "manager", "", time.time() + DAY)
+    alone.accounts.add_invitation("i", "hash", "drinks", time.time() + DAY, 1)
+    passed = shift = 0.0
+    clock = SteadyClock(lambda: time.time() + passed + shift, lambda: time.monotonic() + passed)
 
-        def sweep(after, ahead=0.0):
-            nonlocal passed, shift
-            passed, shift = after, ahead
-            asyncio.run(app._delete_old(site.services, clock))
+    def sweep(after, ahead=0.0):
+        nonlocal passed, shift
+        passed, shift = after, ahead
+        asyncio.run(app._delete_old(alone.services, clock))
 
-        sweep(GRACE)
-        sweep(GRACE + 60, 100 * DAY)
-        sweep(GRACE + 120)
-        assert site.accounts.session("valid", time.time()) is not None
-        assert [one.id for one in site.accounts.invitations("drinks")] == ["i"]
-        site.accounts.add_session("old", "manager", "", time.time() - DAY)
-        sweep(2 * GRACE)
-        assert site.accounts.session("old", 0.0) is not None
-        sweep(2 * GRACE + 180)
-        assert site.accounts.session("old", 0.0) is None
-        assert site.accounts.session("valid", time.time()) is not None
+    sweep(GRACE)
+    sweep(GRACE + 60, 100 * DAY)
+    sweep(GRACE + 120)
+    assert alone.accounts.session("valid", time.time()) is not None
+    assert [one.id for one in alone.accounts.invitations("drinks")] == ["i"]
+    alone.accounts.add_session("old", "manager", "", time.time() - DAY)
+    sweep(2 * GRACE)
+    assert alone.accounts.session("old", 0.0) is not None
+    sweep(2 * GRACE + 180)
+    assert alone.accounts.session("old", 0.0) is None
+    assert alone.accounts.session("valid", time.time()) is not None

@@ -7,22 +7,19 @@ import pytest
 
 from answered import answer, make
 from askone.campaign.campaign import Campaign
-from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, QuestionSettings, RowSettings, Settings
-from askone.campaign.tables.open import open_table
 from askone.labels.wording import USUAL
 from askone.server._campaign_service import CampaignService
 from askone.server.guidelines import parts, picture_names
 from askone.store.open import open_store
-from sites import Site, code, ok, shades
+from sites import code, ok, shades
 
 API = "/api/v1/campaigns"
 
 
 @pytest.fixture
-def site(tmp_path):
-    with Site(tmp_path) as site:
-        yield site
+def site(alone):
+    return alone
 
 
 def test_what_another_process_wrote_is_counted(tmp_path):
@@ -66,14 +63,12 @@ def asked(site, client, campaign, count):
     return found
 
 
-def test_gold_cannot_be_told_by_where_its_row_stands(site, tmp_path):
+def test_gold_cannot_be_told_by_where_its_row_stands(site):
     """The first rows of a file have labels, as is usual, and the others come in the file's order."""
     lines = [f"n{n:03},{(n * 37) % 101},{n if n < 20 else ''}" for n in range(60)]
-    (tmp_path / "t.csv").write_text("\n".join(["id,size,known", *lines]) + "\n")
     rows, ask = RowSettings(key="id", gold="known"), AskSettings(gold_share=0.4, order="file")
     settings = Settings("Sizes", Numbers(0, 100), rows=rows, ask=ask)
-    create_campaign(site.store, "sizes", settings, open_table(tmp_path / "t.csv"), "manager", 0.0)
-    site.accounts.add_member("sizes", "annotator", "annotator")
+    site.campaign("sizes", settings, ["id,size,known", *lines], "annotator")
     found = asked(site, site.session("annotator"), "sizes", 30)
     log = [entry for entry in site.store.entries("sizes") if entry.event.kind == "asked"]
     assert sum(entry.aside.get("role") == "gold" for entry in log) > 5
@@ -85,10 +80,7 @@ def test_gold_cannot_be_told_by_where_its_row_stands(site, tmp_path):
 
 def test_a_picture_is_for_whoever_holds_its_question(site, tmp_path):
     folder = shades(tmp_path / "pictures", 8)
-    settings = Settings("Digits", ClassNames(("1", "2")))
-    create_campaign(site.store, "digits", settings, open_table(folder), "manager", 0.0)
-    for person, role in (("annotator", "annotator"), ("stranger", "annotator"), ("manager", "manager")):
-        site.accounts.add_member("digits", person, role)
+    site.campaign("digits", Settings("Digits", ClassNames(("1", "2"))), folder, "annotator", "stranger")
     one, two, manager = (site.session(person) for person in ("annotator", "stranger", "manager"))
     first = ok(one.post(f"{API}/digits/next", json={}))
     now, ahead = (first["question"]["row"]["image"], first["ahead"]["yes"]["row"]["image"])
@@ -114,9 +106,7 @@ def test_a_picture_is_for_whoever_holds_its_question(site, tmp_path):
 def test_guidelines_show_pictures_of_rows_to_whoever_answers(site, tmp_path):
     folder = shades(tmp_path / "pictures", 4)
     question = QuestionSettings(instructions="*Dark* ones: ![dark](p2.png), ![gone](no.png)")
-    settings = Settings("Digits", ClassNames(("1", "2")), question=question)
-    create_campaign(site.store, "digits", settings, open_table(folder), "manager", 0.0)
-    site.accounts.add_member("digits", "annotator", "annotator")
+    site.campaign("digits", Settings("Digits", ClassNames(("1", "2")), question=question), folder, "annotator")
     one = site.session("annotator")
     told = ok(one.get(f"{API}/digits/brief"))
     (paragraph,) = told["guidelines"]
@@ -127,13 +117,11 @@ def test_guidelines_show_pictures_of_rows_to_whoever_answers(site, tmp_path):
     assert (told["goal"], told["total"], told["given"], told["practice"]) == (None, 4, 0, [])
 
 
-def test_a_training_round_has_rows_that_measure_nobody(site, tmp_path):
+def test_a_training_round_has_rows_that_measure_nobody(site):
     lines = [f"n{n:03},{n},{n if n < 6 else ''}" for n in range(40)]
-    (tmp_path / "t.csv").write_text("\n".join(["id,size,known", *lines]) + "\n")
     ask = AskSettings(gold_share=0.5, training=3)
     settings = Settings("Sizes", Numbers(0, 100), rows=RowSettings(key="id", gold="known"), ask=ask)
-    create_campaign(site.store, "sizes", settings, open_table(tmp_path / "t.csv"), "manager", 0.0)
-    site.accounts.add_member("sizes", "annotator", "annotator")
+    site.campaign("sizes", settings, ["id,size,known", *lines], "annotator")
     one = site.session("annotator")
     practice = ok(one.get(f"{API}/sizes/brief"))["practice"]
     shown = [(float(task["question"]["row"]["fields"][0]["value"]), task) for task in practice]

@@ -3,31 +3,26 @@
 import pytest
 
 from askone.campaign.campaign import Campaign
-from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Next
 from askone.campaign.settings.settings import ClassNames, RowSettings, Settings
-from askone.campaign.tables.open import open_table
-from sites import Site, ok
+from sites import ok
 
 API = "/api/v1/campaigns"
 
 
 @pytest.fixture
-def site(tmp_path):
-    with Site(tmp_path) as site:
-        yield site
+def site(alone):
+    return alone
 
 
 def keys(found):
     return [row["key"] for row in found["rows"]]
 
 
-def test_rows_are_searched_sorted_and_paged(site, tmp_path):
+def test_rows_are_searched_sorted_and_paged(site):
     lines = [f"n{n:03},{'Old Mill' if n % 5 == 0 else 'New Town'},{n}" for n in range(60)]
-    (tmp_path / "t.csv").write_text("\n".join(["id,place,size", *lines]) + "\n")
     settings = Settings("Places", ClassNames(("far", "near")), rows=RowSettings(key="id"))
-    create_campaign(site.store, "places", settings, open_table(tmp_path / "t.csv"), "manager", 0.0)
-    site.accounts.add_member("places", "manager", "manager")
+    site.campaign("places", settings, ["id,place,size", *lines])
     campaign = Campaign.open(site.store, "places")
     [serving] = campaign.serve([Next("ann")], 1.0)
     for n in range(20):

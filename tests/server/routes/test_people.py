@@ -1,18 +1,10 @@
 """Programs and paused people through the API."""
 
-import pytest
-
 from askone.store.entries import Entry
 from askone.store.notices import PausedPerson
-from sites import Site, code, ok
+from sites import code, ok
 
 API = "/api/v1/campaigns/drinks"
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    with Site(tmp_path_factory.mktemp("people")) as site:
-        yield site
 
 
 def answered(client, site, name, **more):

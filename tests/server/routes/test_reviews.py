@@ -3,39 +3,34 @@
 import pytest
 
 from askone.campaign.campaign import Campaign
-from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Flag, Next
 from askone.campaign.engine.projection_arrays import to_arrays
 from askone.campaign.settings.settings import AskSettings, Numbers, RowSettings, Settings
-from askone.campaign.tables.open import open_table
-from sites import Site, code, ok
+from sites import code, ok
 
 API = "/api/v1/campaigns"
 PEOPLE = ("ann", "bob", "cid")
 
 
 @pytest.fixture
-def site(tmp_path):
-    with Site(tmp_path) as site:
-        lines = [f"n{n:02},{n},{n if n < 3 else ''}" for n in range(24)]
-        (tmp_path / "t.csv").write_text("\n".join(["id,size,known", *lines]) + "\n")
-        ask = AskSettings(overlap=2, gold_share=0.2)
-        settings = Settings("Sizes", Numbers(0, 24), rows=RowSettings(key="id", gold="known"), ask=ask)
-        create_campaign(site.store, "sizes", settings, open_table(tmp_path / "t.csv"), "manager", 0.0)
-        site.accounts.add_member("sizes", "manager", "manager")
-        campaign = Campaign.open(site.store, "sizes")
-        for n in range(60):
-            who = PEOPLE[n % 3]
-            [serving] = campaign.serve([Next(who)], 10.0 * n)
-            held = serving.question
-            if held is None:
-                continue
-            truth = bool(held.question.answer([float(held.row.position)]))
-            said = truth if who != "cid" else n % 2 == 0
-            if n == 9:
-                campaign.serve([Flag(who, held.lease, "f-1", "blurred")], 10.0 * n)
-            campaign.serve([Answer(who, held.lease, said, f"a-{n}", 1.0 + n % 7)], 10.0 * n + 5)
-        yield site
+def site(alone):
+    lines = [f"n{n:02},{n},{n if n < 3 else ''}" for n in range(24)]
+    ask = AskSettings(overlap=2, gold_share=0.2)
+    settings = Settings("Sizes", Numbers(0, 24), rows=RowSettings(key="id", gold="known"), ask=ask)
+    alone.campaign("sizes", settings, ["id,size,known", *lines])
+    campaign = Campaign.open(alone.store, "sizes")
+    for n in range(60):
+        who = PEOPLE[n % 3]
+        [serving] = campaign.serve([Next(who)], 10.0 * n)
+        held = serving.question
+        if held is None:
+            continue
+        truth = bool(held.question.answer([float(held.row.position)]))
+        said = truth if who != "cid" else n % 2 == 0
+        if n == 9:
+            campaign.serve([Flag(who, held.lease, "f-1", "blurred")], 10.0 * n)
+        campaign.serve([Answer(who, held.lease, said, f"a-{n}", 1.0 + n % 7)], 10.0 * n + 5)
+    return alone
 
 
 def test_answers_are_filtered(site):

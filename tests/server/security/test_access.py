@@ -24,7 +24,7 @@ from askone.server.security import tokens
 from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store._database import Session
-from calling import API, assert_error, body_of, dump, path_of
+from calling import API, assert_error, body_of, dump, image, path_of
 from sites import DRINKS, PASSWORD, QUICK, Site, ok, shades
 
 PEOPLE = ("nobody", "annotator", "manager", "stranger", "other", "admin")
@@ -370,23 +370,23 @@ def test_roles_by_routes_by_objects(world, row):
         asked = world.asked(row, rightful)
         if not granted:
             asked.client = None
-        client, before = world.client(person), dump(world.site)
+        client, before = world.client(person), image(world.site)
         response = asked.send(client)
         if granted:
             assert response.status_code in (200, 201), (person, response.text)
         else:
             assert_error(response, int(expected[person]))
             # A session was begun for the request itself, before the dump.
-            assert dump(world.site) == before, person
+            assert image(world.site) == before, person
 
 
 @pytest.mark.parametrize("row", [row for row in ROUTES if row.access.session], ids=name_of)
 def test_what_lets_people_in_is_not_changed_by_token(world, row):
     """Tokens, passwords, accounts and roles: a token that leaked would make others that outlive it."""
     asked, client = world.asked(row, "admin"), world.site.token("admin")
-    before = dump(world.site)
+    before = image(world.site)
     assert_error(Asked(row, asked.campaign, asked.parts, asked.query, asked.options).send(client), 403)
-    assert dump(world.site) == before
+    assert image(world.site) == before
 
 
 def test_all_that_lets_people_in_wants_a_session():
@@ -400,9 +400,9 @@ def test_all_that_lets_people_in_wants_a_session():
 def test_ids_of_another_campaign_lead_nowhere(world, row):
     """A manager, at a campaign of their own, with the id of a thing of another campaign."""
     asked = world.asked(row, "other")
-    client, before = world.client("manager"), dump(world.site)
+    client, before = world.client("manager"), image(world.site)
     assert_error(asked.send(client, campaign="drinks"), 404)
-    assert dump(world.site) == before
+    assert image(world.site) == before
     assert asked.send(world.client("other")).status_code == 200
 
 
@@ -419,7 +419,7 @@ def test_bodies_take_no_field_that_is_not_theirs(world, row):
     person = "admin" if MATRIX[name_of(row)] == RULING else "other"
     asked = world.asked(row, person)
     client, asked.client = asked.client or world.client(person), None
-    sent, before = asked.options["json"], dump(world.site)
+    sent, before = asked.options["json"], image(world.site)
     for extra in FOREIGN:
         if extra in row.body.model_fields:
             continue
@@ -427,30 +427,30 @@ def test_bodies_take_no_field_that_is_not_theirs(world, row):
             refused = asked.send(client, json={**sent, extra: value})
             assert assert_error(refused, 422) == "invalid", extra
             assert refused.json()["error"]["argument"] == extra
-    assert dump(world.site) == before
+    assert image(world.site) == before
     if row.path != f"{API}/setup":
         assert asked.send(client).status_code in (200, 201)
 
 
 def test_settings_take_no_field_that_is_not_theirs(world):
-    client, before = world.client("other"), dump(world.site)
+    client, before = world.client("other"), image(world.site)
     for extra in FOREIGN:
         for settings in ({**ORDER, extra: "admin"}, {**ORDER, "labels": {**ORDER["labels"], extra: "admin"}}):
             assert_error(client.post(f"{API}/campaigns", json={"settings": settings, "name": "slipped"}), 422)
-    assert dump(world.site) == before
+    assert image(world.site) == before
 
 
 def test_a_role_is_never_one_s_own_to_give(world):
     """Nobody but an administrator gives roles; an invitation makes annotators, whatever else is sent."""
-    before = dump(world.site)
+    before = image(world.site)
     for person in ("annotator", "manager", "stranger", "other"):
         client = world.client(person)
-        now = dump(world.site)
+        now = image(world.site)
         for path in (f"{API}/users/{person}", f"{API}/users/admin"):
             assert_error(client.patch(path, json={"role": "admin"}), 403)
         assert_error(client.post(f"{API}/users", json={"name": "eve", "role": "admin"}), 403)
-        assert dump(world.site) == now
-    assert before != dump(world.site)  # sessions were begun: the comparison sees such things
+        assert image(world.site) == now
+    assert before != image(world.site)  # sessions were begun: the comparison sees such things
 
 
 def test_reading_changes_nothing_whoever_reads(world):
@@ -460,7 +460,7 @@ def test_reading_changes_nothing_whoever_reads(world):
         expected = dict(zip(PEOPLE, MATRIX[name_of(row)].split(), strict=True))
         asked = world.asked(row, "other")
         clients = {person: world.client(person) for person in PEOPLE}
-        before = dump(world.site)
+        before = dump(world.site)  # in words: /health/ready tries to write, which leaves other bytes in free places
         for person, client in clients.items():
             statuses = {asked.send(client).status_code for _ in range(2)}
             held = person == "other" or "{lease}" not in row.path  # a question is one person's
@@ -526,8 +526,8 @@ def quiet(tmp_path_factory):
 
 
 @pytest.fixture
-def work(quiet, monkeypatch):
-    return quiet, Work(quiet, monkeypatch)
+def count(quiet, monkeypatch):
+    return Work(quiet, monkeypatch)
 
 
 def alike(found):
@@ -536,61 +536,57 @@ def alike(found):
     assert found[0][1] == 401
 
 
-def test_signing_in_takes_the_same_work_whoever_fails(work):
+def test_signing_in_takes_the_same_work_whoever_fails(quiet, count):
     """A name that nobody has, a wrong password, an account that is disabled, forgotten or without a password."""
-    site, count = work
     for name in ("gone", "off", "bare"):
-        site.accounts.add_user(name, name, "annotator", None if name == "bare" else QUICK.hash(PASSWORD))
-    site.accounts.disable_user("off")
-    site.accounts.forget_user("gone")
+        quiet.accounts.add_user(name, name, "annotator", None if name == "bare" else QUICK.hash(PASSWORD))
+    quiet.accounts.disable_user("off")
+    quiet.accounts.forget_user("gone")
     tries = [("nobody", PASSWORD), ("admin", "wrong password"), ("off", PASSWORD), ("off", "wrong password"),
              ("gone", PASSWORD), ("forgotten gone", PASSWORD), ("bare", PASSWORD), ("admin", "x" * 200)]  # fmt: skip
-    client = site.client()
+    client = quiet.client()
     alike([count.of(client, "POST", "login", json={"name": n, "password": p}) for n, p in tries])
 
 
-def test_tokens_take_the_same_work_however_they_are_wrong(work):
+def test_tokens_take_the_same_work_however_they_are_wrong(quiet, count):
     """One that nobody made, one that expired, was revoked, or whose owner is disabled."""
-    site, count = work
-    site.accounts.add_user("idle", "idle", "admin", None)
+    quiet.accounts.add_user("idle", "idle", "admin", None)
     made = {}
     for name, owner, expires in (("late", "admin", -1), ("revoked", "admin", 99), ("disabled", "idle", 99)):
         made[name] = new_secret(TOKEN)
-        site.accounts.add_token(name, digest(made[name]), "ask1_", owner, ("read",), time.time() + expires, "")
-    site.accounts.revoke_token("revoked", "admin")
-    site.accounts.disable_user("idle")
+        quiet.accounts.add_token(name, digest(made[name]), "ask1_", owner, ("read",), time.time() + expires, "")
+    quiet.accounts.revoke_token("revoked", "admin")
+    quiet.accounts.disable_user("idle")
     found = [
-        count.of(site.client(Authorization=f"Bearer {token}"), "GET", "campaigns")
+        count.of(quiet.client(Authorization=f"Bearer {token}"), "GET", "campaigns")
         for token in (new_secret(TOKEN), *made.values())
     ]
     alike(found)
 
 
-def test_sessions_take_the_same_work_however_they_are_wrong(work):
-    site, count = work
-    site.accounts.add_user("away", "away", "admin", None)
+def test_sessions_take_the_same_work_however_they_are_wrong(quiet, count):
+    quiet.accounts.add_user("away", "away", "admin", None)
     made = [new_secret() for _ in range(4)]
     for secret, owner, expires in zip(made[1:], ("admin", "admin", "away"), (-1, 99, 99), strict=True):
-        site.accounts.add_session(digest(secret), owner, "", time.time() + expires)
-    site.accounts.end_session(digest(made[2]))
-    site.accounts.disable_user("away")
+        quiet.accounts.add_session(digest(secret), owner, "", time.time() + expires)
+    quiet.accounts.end_session(digest(made[2]))
+    quiet.accounts.disable_user("away")
     found = []
     for secret in made:
-        client = site.client()
+        client = quiet.client()
         client.cookies.set("askone_session", secret)
         found.append(count.of(client, "GET", "campaigns"))
     alike(found)
 
 
-def test_invitations_take_the_same_work_however_they_are_wrong(work):
-    site, count = work
+def test_invitations_take_the_same_work_however_they_are_wrong(quiet, count):
     made = {}
     for name, expires, uses in (("late", -1, 9), ("revoked", 99, 9), ("used up", 99, 1)):
         made[name] = new_secret()
-        site.accounts.add_invitation(name, digest(made[name]), "drinks", time.time() + expires, uses, "")
-    site.accounts.revoke_invitation("revoked", "drinks")
-    assert site.accounts.use_invitation(digest(made["used up"]), time.time()) == "drinks"
-    client = site.client()
+        quiet.accounts.add_invitation(name, digest(made[name]), "drinks", time.time() + expires, uses, "")
+    quiet.accounts.revoke_invitation("revoked", "drinks")
+    assert quiet.accounts.use_invitation(digest(made["used up"]), time.time()) == "drinks"
+    client = quiet.client()
     alike(
         [
             count.of(client, "POST", "join", json={"invitation": secret, "name": "eve"})
@@ -599,10 +595,9 @@ def test_invitations_take_the_same_work_however_they_are_wrong(work):
     )
 
 
-def test_second_secrets_are_compared_in_constant_time(work):
+def test_second_secrets_are_compared_in_constant_time(quiet, count):
     """The header of a session, and the set-up token: one comparison each, however much of it is right."""
-    site, count = work
-    client = site.session("admin")
+    client = quiet.session("admin")
     right = client.headers["X-CSRF-Token"]
     found = []
     for wrong in ("", "0" * 64, right[:-1] + ("0" if right[-1] != "0" else "1"), right + "0", right.upper() + "x"):

@@ -6,15 +6,14 @@ import pytest
 
 from askone.server.security.tokens import digest, new_secret
 from calling import API, assert_error
-from sites import PASSWORD, Site, code, ok
+from sites import PASSWORD, code, ok
 
 DRINKS, PRICES = f"{API}/campaigns/drinks", f"{API}/campaigns/prices"
 
 
 @pytest.fixture
-def site(tmp_path):
-    with Site(tmp_path) as site:
-        yield site
+def site(alone):
+    return alone
 
 
 def out(*clients):

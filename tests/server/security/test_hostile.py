@@ -12,8 +12,6 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-pytest.importorskip("uvicorn", reason="needs the extra server")
-
 from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store.open import open_store
 from journeys import House, eventually, house, killing

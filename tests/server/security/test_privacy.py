@@ -149,54 +149,50 @@ def guest_of(site, campaign="drinks", name=NAME):
     return guest, joined["user"]["id"]
 
 
-def test_the_log_knows_people_by_ids_alone(tmp_path):
+def test_the_log_knows_people_by_ids_alone(alone):
     """No name in entries, seats, exports for programs or backups: what is chained never has to be changed."""
-    site = Site(tmp_path)
-    guest, person = guest_of(site)
-    body = {"lease": site.question(guest)["lease"], "answer": True, "id": "w-1"}
+    guest, person = guest_of(alone)
+    body = {"lease": alone.question(guest)["lease"], "answer": True, "id": "w-1"}
     assert guest.post(f"{API}/campaigns/drinks/answers", json=body).status_code == 200
-    site.question(guest)
-    admin = site.session("admin")
+    alone.question(guest)
+    admin = alone.session("admin")
     taken = opened(admin.get(f"{API}/campaigns/drinks/export/backup").content)
     for kind in ("csv", "jsonl", "label-studio"):
         taken += admin.get(f"{API}/campaigns/drinks/export/answers?format={kind}").content
-    with closing(sqlite3.connect(site.url)) as database:
+    with closing(sqlite3.connect(alone.url)) as database:
         kept = repr([database.execute(f"SELECT * FROM {name}").fetchall() for name in _schema.KEPT])
     assert person in kept
     assert person.encode() in taken
     assert NAME not in kept
     assert NAME.encode() not in taken
-    site.close()
 
 
 @pytest.mark.parametrize("by", ["themselves", "an administrator", "the command line"])
-def test_who_is_forgotten_is_nowhere(tmp_path, by, capsys):
+def test_who_is_forgotten_is_nowhere(alone, by, capsys):
     """Name, password, sessions, tokens and memberships go, from the files as well; answers stay under the id."""
-    site = Site(tmp_path)
-    guest, person = guest_of(site)
-    body = {"lease": site.question(guest)["lease"], "answer": True, "id": "w-1"}
+    guest, person = guest_of(alone)
+    body = {"lease": alone.question(guest)["lease"], "answer": True, "id": "w-1"}
     assert guest.post(f"{API}/campaigns/drinks/answers", json=body).status_code == 200
     token = guest.post(f"{API}/tokens", json={"scopes": ["answer"]}).json()["token"]
-    before, head = Campaign.open(site.store, "drinks").projection.answers, site.store.head("drinks")
-    assert NAME.encode() in files(site)
+    before, head = Campaign.open(alone.store, "drinks").projection.answers, alone.store.head("drinks")
+    assert NAME.encode() in files(alone)
     if by == "themselves":
         assert guest.delete(f"{API}/me").status_code == 200
     elif by == "an administrator":
-        assert site.session("admin").delete(f"{API}/users/{person}").status_code == 200
+        assert alone.session("admin").delete(f"{API}/users/{person}").status_code == 200
     else:
-        assert main(["users", "remove", NAME, "--store", site.url]) == 0
-        site.services.auth.clear_cache()
-    assert NAME.encode() not in files(site)
-    assert NAME.casefold().encode() not in files(site)
-    for client in (guest, site.client(Authorization=f"Bearer {token}")):
+        assert main(["users", "remove", NAME, "--store", alone.url]) == 0
+        alone.services.auth.clear_cache()
+    assert NAME.encode() not in files(alone)
+    assert NAME.casefold().encode() not in files(alone)
+    for client in (guest, alone.client(Authorization=f"Bearer {token}")):
         assert client.get(f"{API}/campaigns").status_code == 401
-    assert (site.accounts.tokens(person), site.accounts.campaigns_of(person)) == ([], [])
-    assert (Campaign.open(site.store, "drinks").projection.answers, site.store.head("drinks")) == (before, head)
-    people = site.session("manager").get(f"{API}/campaigns/drinks/people").json()
+    assert (alone.accounts.tokens(person), alone.accounts.campaigns_of(person)) == ([], [])
+    assert (Campaign.open(alone.store, "drinks").projection.answers, alone.store.head("drinks")) == (before, head)
+    people = alone.session("manager").get(f"{API}/campaigns/drinks/people").json()
     assert [(one["id"], one["answers"]) for one in people] == [(person, 1)]
     assert NAME not in json.dumps(people)
-    assert main(["verify", "drinks", "--store", site.url]) == 0
-    site.close()
+    assert main(["verify", "drinks", "--store", alone.url]) == 0
 
 
 def test_time_takes_away_what_nobody_needs(any_store, tmp_path):
@@ -236,14 +232,12 @@ def test_time_takes_away_what_nobody_needs(any_store, tmp_path):
     assert accounts.prune(now, now - 90 * day) == (0, 0)
 
 
-def test_pruning_from_the_command_line(tmp_path, capsys):
-    site = Site(tmp_path)
-    _, person = guest_of(site)
-    site.accounts.end_access(person)
-    assert "Guests forgotten: 1;" in ask("users", "prune", "--days", "90", "--store", site.url).out
-    assert NAME.encode() not in files(site)
-    assert "--days must be" in ask("users", "prune", "--days", "-1", "--store", site.url, status=2).err
-    site.close()
+def test_pruning_from_the_command_line(alone, capsys):
+    _, person = guest_of(alone)
+    alone.accounts.end_access(person)
+    assert "Guests forgotten: 1;" in ask("users", "prune", "--days", "90", "--store", alone.url).out
+    assert NAME.encode() not in files(alone)
+    assert "--days must be" in ask("users", "prune", "--days", "-1", "--store", alone.url, status=2).err
 
 
 def test_a_running_server_removes_what_has_expired(tmp_path, monkeypatch):

@@ -28,7 +28,7 @@ from askone.server.security.rate_limits import RateLimiter
 from askone.server.security.tokens import csrf_token, digest, new_secret
 from askone.server.security.webhook_addresses import is_public, resolve
 from calling import API, assert_error, body_of, dump, path_of, send
-from sites import CANARY, LOOSE, PASSWORD, QUICK, Site, ok
+from sites import CANARY, LOOSE, PASSWORD, PEOPLE, QUICK, ok
 
 OPEN = {
     ("GET", f"{API}/me"), ("POST", f"{API}/setup"), ("POST", f"{API}/login"), ("POST", f"{API}/join"),
@@ -399,7 +399,7 @@ def test_sign_up_is_closed_and_invitations_are_narrow(site):
 
 def test_roles_by_routes_by_campaigns(site):
     """Every route that names a campaign: outsiders are told there is none, annotators may only answer."""
-    people = {name: site.token(name) for name in Site.PEOPLE}
+    people = {name: site.token(name) for name in PEOPLE}
     for row in (row for row in ROUTES if row.access.campaign_role is not None):
         for name in ("other", "stranger"):
             assert assert_error(send(people[name], row), 404) == "not_found", (row.path, name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from journeys import House, house, killing
+from journeys import House, house
 from pages import Site, opened
 
 
@@ -29,12 +29,6 @@ def site(shared: Site) -> Site:
 def tab(browser: Any) -> Any:
     """One tab for all tests of a module, as opening one is slow."""
     return opened(browser)
-
-
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Any]:
-    with killing.Nursery() as found:
-        yield found
 
 
 @pytest.fixture

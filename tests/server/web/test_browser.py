@@ -7,21 +7,9 @@ import io
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("uvicorn", reason="needs the extra server")
-
 from journeys import House, eventually, flats
 
 NAME = "rents"
-
-
-def set_up(place: House, page: Any) -> None:
-    page.goto(place.setup_link)
-    page.fill("#name", "boss")
-    page.fill("#password", "correct horse battery staple")
-    page.click("#submit")
-    page.wait_for_url("**/manage")
 
 
 def next_step(page: Any, title: str) -> None:
@@ -47,7 +35,7 @@ def make_campaign(place: House, page: Any) -> None:
     page.get_by_label("Title of the campaign").fill("Fair rents")
     page.get_by_label("Instructions").fill("Warm or cold? Cold.\n\nIn doubt, say no.")
     told = "() => /Is the rent .*EUR/.test(document.querySelector('.preview-sentence')?.textContent)"
-    page.wait_for_function(told, timeout=240_000)  # what learns may have to be compiled first, on cores that others use
+    page.wait_for_function(told)
     assert any(town in page.inner_text(".preview") for town in ("Berlin", "Köln", "München", "Hamburg"))
     next_step(page, "How much is asked?")
     page.get_by_label("Budget in answers").fill("100")
@@ -56,11 +44,11 @@ def make_campaign(place: House, page: Any) -> None:
     page.locator(".forecast > summary").click()
     page.get_by_label("Answers", exact=True).fill("40")
     page.get_by_role("button", name="Simulate").click()
-    page.get_by_text("Expected at the end").wait_for(timeout=90_000)
+    page.get_by_text("Expected at the end").wait_for()
     next_step(page, "Ready")
     page.get_by_label("Name in addresses").fill(NAME)
     page.get_by_role("button", name="Create campaign").click()
-    page.wait_for_url(f"**/manage/{NAME}**", timeout=60_000)
+    page.wait_for_url(f"**/manage/{NAME}**")
     page.get_by_role("heading", name="Fair rents").wait_for()
 
 
@@ -93,7 +81,7 @@ def saved(page: Any, state: str = "saved") -> None:
 
 def test_from_the_link_to_the_export(place: House, browser: Any) -> None:
     boss = place.page(browser)
-    set_up(place, boss)
+    place.set_up(boss)
     make_campaign(place, boss)
     link = invited(boss)
     bea = place.page(browser)

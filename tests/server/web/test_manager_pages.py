@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from answering import png
-from journeys import eventually
+from journeys import checked, eventually
 from managing import Managed
 from pages import CORPUS, Reply, Site, faults, opened, refused
 
@@ -29,33 +29,9 @@ NAMELESS = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[Site]:
-    with Site() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def window(browser: Any) -> Iterator[Any]:
-    made = opened(browser)
-    yield made
-    made.context.close()
-
-
 @pytest.fixture
-def site(served: Site) -> Site:
-    served.reset()
-    return served
-
-
-@pytest.fixture
-def page(window: Any, site: Site) -> Iterator[Any]:
-    yield window
-    assert not faults(window)
-    assert not site.reports
-    assert not site.strays
-    window.evaluate("sessionStorage.clear()")
-    window.goto("about:blank")
+def page(tab: Any, site: Site) -> Iterator[Any]:
+    yield from checked(tab, site)
 
 
 def poll_now(page: Any) -> None:
@@ -193,21 +169,13 @@ def test_what_is_guessed_or_doubted_is_undone_by_one_click(page: Any, site: Site
     page.get_by_role("button", name="Leave out district").click()
     page.get_by_text("The labels follow exactly from 'district'").wait_for(state="detached")
     for label in ("Show district", "Learn from district"):  # the page draws itself anew when its server has looked
-        _unchecked(page, label).wait_for()
+        page.get_by_role("checkbox", name=label, checked=False).wait_for()
     page.get_by_label("Known answers").select_option("")
     for label in ("Show rent", "Learn from rent"):
-        _checked(page, label).wait_for()
+        page.get_by_role("checkbox", name=label, checked=True).wait_for()
     page.get_by_label("Row names").select_option("")
     page.get_by_role("button", name="Next: question").click()
     page.get_by_role("heading", level=1, name="What is asked?").wait_for()
-
-
-def _checked(page: Any, label: str) -> Any:
-    return page.get_by_role("checkbox", name=label, checked=True)
-
-
-def _unchecked(page: Any, label: str) -> Any:
-    return page.get_by_role("checkbox", name=label, checked=False)
 
 
 def test_a_table_that_is_refused_says_why(page: Any, site: Site) -> None:

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="needs the extra server")
-
 from answering import API, Campaign
 from askone.checks import check_private
 from journeys import House, checked, eventually, shown
@@ -156,11 +154,7 @@ def test_a_private_campaign_on_the_real_server(place: House, browser: Any) -> No
     """From the consent to the last of three answers; the log has what crossed the wire, in whole minutes."""
     page, sent = place.page(browser), []
     page.on("request", lambda one: sent.append(json.loads(one.post_data)) if one.url.endswith("/answers") else None)
-    page.goto(place.setup_link)
-    page.fill("#name", "boss")
-    page.fill("#password", "correct horse battery staple")
-    page.click("#submit")
-    page.wait_for_url("**/manage")
+    place.set_up(page)
     settings = {
         "title": "Drinks", "labels": {"kind": "order", "items": ["tea", "coffee", "milk", "water"]},
         "privacy": {"epsilon": 1, "budget": 3},

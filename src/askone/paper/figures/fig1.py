@@ -9,7 +9,6 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from askone._common.types import Array
-from askone.errors import incompatible
 from askone.features.kernels import Kernel, Points
 from askone.features.scaling import Scaler
 from askone.labels.number import Real
@@ -94,10 +93,6 @@ class Shrinking(Kernel):
     def _matrix(self, X: Array, Z: Points) -> Array:
         width = self.bandwidth * Z.rows[:, 1] ** -self.power
         return np.asarray(np.exp(-0.5 * ((X[:, :1] - Z.rows[:, 0]) / width) ** 2))
-
-    def frequencies(self, uniform: Array) -> Array:
-        """There are none."""
-        raise incompatible("kernel", self.name, "random Fourier features", ["gaussian", "laplacian"])
 
 
 def bandwidth_errors(

@@ -17,7 +17,7 @@ from askone.learners.step_rules import Theorem, Uniform
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Figure, band, panels
 from askone.paper._synthetic import kernel_learner
-from askone.paper._trials import chunks, joined, slope
+from askone.paper._trials import chunks, joined, parted, slope
 from askone.paper.figures.theorem1 import excess
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
@@ -64,10 +64,8 @@ def _trial(seed: int, T: int, places: int, noise: float) -> float:
     X = np.floor(places * random_table.uniforms(seed, 0, T, 1, random_table.DESIGN))
     drawn = random_table.uniforms(seed, _SIGNS, 1, places, random_table.DESIGN)[0]
     target: Array = np.where(drawn < 0.5, -1.0, 1.0) / math.sqrt(places)
-    y = (
-        target[X[:, 0].astype(int)]
-        + noise * ndtri(random_table.uniforms(seed, _NOISE, T, 1, random_table.DESIGN))[:, 0]
-    )
+    errors = noise * ndtri(random_table.uniforms(seed, _NOISE, T, 1, random_table.DESIGN))[:, 0]
+    y = target[X[:, 0].astype(int)] + errors
     learner = kernel_learner(1, "active", Theorem(T), _APART, average=Uniform(start=True))
     state = simulate(learner, X, Oracle(y), seed=seed, at=[T]).state
     predicted = learner.predict(state, np.arange(places, dtype=float)[:, None])
@@ -97,9 +95,8 @@ class LowerBound(Run):
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
         """Return bounds, and excess risks, trials x horizons."""
         Ts = self._horizons(quick)
-        parts = (len(results) - len(Ts)) // len(Ts)
-        runs = [joined([results[len(Ts) + i * parts : len(Ts) + (i + 1) * parts]]) for i in range(len(Ts))]
-        measured = np.array([[value for part in each for value in part] for each in runs]).T
+        runs = parted(results[len(Ts) :], map(str, Ts)).values()
+        measured = np.array([joined(part) for part in runs]).T
         return {"horizons": Ts, "hardest": list(results[: len(Ts)]), "excess": measured.tolist()}
 
     def claims(self, numbers: Numbers) -> list[Claim]:

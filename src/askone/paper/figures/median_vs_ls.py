@@ -266,13 +266,8 @@ class MedianAgainstSquares(Run):
             mean, spread = runs.mean(axis=0), runs.std(axis=0)
             axes.plot(numbers["counts"], mean, color=colour, marker="o", markersize=3, label=loss)
             axes.fill_between(numbers["counts"], mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
-        axes.set(
-            xscale="log",
-            ylim=(-2, None),
-            xlabel="n",
-            ylabel="wrong sign on % of X",
-            title=f"samples, λ = {RIDGES[1]:g}",
-        )
+        axes.set(xscale="log", ylim=(-2, None), title=f"samples, λ = {RIDGES[1]:g}")
+        axes.set(xlabel="n", ylabel="wrong sign on % of X")
         axes.legend(frameon=False, fontsize=7)
 
 

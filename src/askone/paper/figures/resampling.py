@@ -111,11 +111,12 @@ class Resampling(Run):
         Ts = self._settings(quick)["horizons"]
         parts = parted(results, _STRATEGIES)
         errors = {s: np.transpose([one["errors"] for one in part]).tolist() for s, part in parts.items()}
+        over = np.transpose(errors["dichotomy"])
         return {
             "horizons": Ts,
             "errors": errors,
             "gammas": {s: [one["gamma"] for one in part] for s, part in parts.items()},
-            "ratios": {s: _ratios(errors, s) for s in _STRATEGIES if s != "dichotomy"},
+            "ratios": {s: list(map(ratio, over, np.transpose(errors[s]))) for s in _STRATEGIES if s != "dichotomy"},
             "memory": ratio(np.array(errors["resampled"])[:, -1], np.array(errors["memory"])[:, -1]),
             "expected": [math.sqrt(per_row(T)) for T in Ts],
         }
@@ -148,11 +149,6 @@ class Resampling(Run):
         left.legend(frameon=False, fontsize=7, loc="lower left")
         right.legend(frameon=False, fontsize=7, loc="upper left")
         return figure
-
-
-def _ratios(errors: dict[str, list[list[float]]], strategy: str) -> list[list[float]]:
-    over, under = np.array(errors["dichotomy"]), np.array(errors[strategy])
-    return [ratio(a, b) for a, b in zip(over.T, under.T, strict=True)]
 
 
 def _claim(text: str, numbers: Numbers, strategy: str, T: int, expected: float) -> Claim:
