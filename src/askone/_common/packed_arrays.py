@@ -45,7 +45,7 @@ def packed_parts(arrays: Mapping[str, Array]) -> Iterator[bytes | memoryview]:
     yield json.dumps(head).encode() + b"\n"
     for array in little.values():
         # As bytes: texts have no buffer of their own kind, and there is no view of nothing.
-        yield memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)) if array.size else b""
+        yield np.ascontiguousarray(array).reshape(-1).view(np.uint8).data if array.size else b""
 
 
 def unpack(packed: bytes) -> dict[str, Array]:
