@@ -176,14 +176,17 @@ class HeavyWork:
                 raise ApiError(422, "too_slow", f"This takes longer than {self._config.heavy_seconds:g} seconds.")
             return work.result()
         finally:
-            if not work.done():
-                child.kill()
-                await asyncio.gather(work, return_exceptions=True)
-                await self._clean_up(store)
-            if child.last or self._closed:
-                child.close()
-            else:
-                self._idle.append(child)
+            ended = not work.done()
+            try:
+                if ended:
+                    child.kill()
+                    await asyncio.gather(work, return_exceptions=True)
+                    await self._clean_up(store)
+            finally:  # also where whoever waits is told a second time not to
+                if ended or child.last or self._closed:
+                    child.close()
+                else:
+                    self._idle.append(child)
 
     def _free(self) -> Child | None:
         while self._idle:
