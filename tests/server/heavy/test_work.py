@@ -158,6 +158,8 @@ def test_one_at_a_time_for_each_person(tmp_path, pipe, good):
     async def story(work):
         senders = [Sender() for _ in range(8)]
         jobs = [asyncio.create_task(work.run(one, "greedy", "describe", file=pipe)) for one in senders]
+        while len(work._lines.get("greedy", (None, ()))[1]) < len(jobs):  # they came first
+            await asyncio.sleep(0.01)
         found = await work.run(Sender(), "other", "describe", file=good)
         for one in senders:
             one.gone.set()
