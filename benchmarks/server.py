@@ -66,10 +66,9 @@ def main(given: Sequence[str] | None = None) -> int:
         if "start" in parts:
             results["start"] = _start(prices(Path(folder), chosen.rows), Path(folder), 2 if chosen.quick else 7)
     wrong = [fault for one in results["loads"] for fault in one["faults"]]
-    wrong += [f"{name}: not a number" for name in unmeasured(results)]
+    keeps = not chosen.quick or chosen.out
+    wrong += _keep(results, Path(chosen.out) if chosen.out else None) if keeps else _odd(results)
     print("\n".join(wrong) or "No fault was found.")
-    if not chosen.quick or chosen.out:
-        _keep(results, Path(chosen.out) if chosen.out else None)
     return 1 if wrong else 0
 
 
@@ -93,6 +92,10 @@ def unmeasured(found: Any, name: str = "") -> Iterator[str]:
     each = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
     for key, one in each:
         yield from unmeasured(one, f"{name} {key}".strip())
+
+
+def _odd(results: dict[str, Any]) -> list[str]:
+    return [f"{name}: not a number, so nothing is written" for name in unmeasured(results)]
 
 
 def _chosen(given: str | None, every: Iterable[str], quick: bool) -> list[str]:
@@ -153,7 +156,7 @@ def _measured(
 
     asyncio.run(load(everybody, seconds, rate, look))
     look()
-    answers, times = len(record.latencies), np.array(record.latencies or [np.nan]) * 1000
+    answers, times = len(record.latencies), np.array(record.measured(f"{place.campaign}, {place.load}")) * 1000
     return {
         "offered": rate,
         "answers": answers,
@@ -203,7 +206,7 @@ def _large(task: Task, folder: Path) -> dict[str, Any]:
         record = Record()
         everybody = [Person(*one, Place("large", server.port, "rate"), task.decide, record) for one in store_people]
         asyncio.run(load(everybody, 5.0, 40.0))
-        result["latency_ms"] = float(np.median(record.latencies)) * 1000
+        result["latency_ms"] = float(np.median(record.measured("large"))) * 1000
         result["memory_mib"], result["peak_mib"] = memory([server.pid]), memory([server.pid], "VmHWM")
     for what in ("answers", "predictions"):
         result[what] = command("export", "large", "--what", what, "--out", str(folder / f"{what}.csv"), "--store", url)
@@ -253,7 +256,8 @@ def _readied(url: str, folder: Path, times: int) -> dict[str, float]:
 # -- the page -------------------------------------------------------------------------------------------
 
 
-def _keep(results: dict[str, Any], out: Path | None) -> None:
+def _keep(results: dict[str, Any], out: Path | None) -> list[str]:
+    """Write figures and page, unless some are no numbers; return which."""
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     kept = HERE / "results" / "server.json" if out is None else out / "server.json"
@@ -262,9 +266,12 @@ def _keep(results: dict[str, Any], out: Path | None) -> None:
         before = json.loads(kept.read_text())
         results |= {part: before.get(part) for part in ("loads", "large", "start") if not results[part]}
         results["setting"] = before["setting"] if results["loads"] is before["loads"] else results["setting"]
-    kept.write_text(json.dumps(results, indent=1) + "\n")
+    if odd := _odd(results):
+        return odd
+    kept.write_text(json.dumps(results, indent=1, allow_nan=False) + "\n")
     page.write_text(written(results))
     print(f"written: {kept}, {page}")
+    return []
 
 
 def written(results: dict[str, Any]) -> str:
@@ -326,11 +333,16 @@ def _large_table(found: dict[str, Any] | None, rows: int) -> str:
         ("`askone serve` until it is ready", found["started"], found["memory_start_mib"]),
         ("the first question, which opens the campaign", found["first_question"], found["peak_mib"]),
         ("the first question of the next person", found["next_question"], None),
-        ("an answer and the next question (median)", found["latency_ms"] / 1000, found["memory_mib"]),
+        ("an answer and the next question (median)", _seconds(found["latency_ms"]), found["memory_mib"]),
         ("`askone export --what answers`", found["answers"]["seconds"], found["answers"]["peak_mib"]),
         ("`askone export --what predictions`", found["predictions"]["seconds"], found["predictions"]["peak_mib"]),
     ]
     return grid(("what", "seconds", "MiB"), lines)
+
+
+def _seconds(milliseconds: float | None) -> float | None:
+    """None: it was not measured."""
+    return None if milliseconds is None else milliseconds / 1000
 
 
 def _start_table(found: Sequence[dict[str, Any]] | None) -> str:

@@ -35,6 +35,12 @@ class Record:
     seconds: float = 0.0
     generator_cpu: float = 0.0
 
+    def measured(self, load: str) -> list[float]:
+        """The latencies; a load in which nobody was answered is an error, and no figure of it can be told."""
+        if not self.latencies:
+            raise RuntimeError(f"{load}: nobody was answered (problems {dict(self.problems)}, unsent {self.unsent})")
+        return self.latencies
+
 
 @dataclass(frozen=True)
 class Place:

@@ -57,6 +57,31 @@ def test_links_lead_somewhere(path):
         assert (path.parent / target).exists(), target
 
 
+NAMED_FILE = re.compile(r"`([\w./-]+\.(?:py|pyi|js|md|yml|toml|txt))(?:: ([a-z_]\w*))?`")
+WRITTEN = ("tutorials", "recipes")  # whose files the reader saves
+FOLDERS = ("", "src/askone", "docs", "benchmarks", "tests")
+FILES = {path.name: path for folder in ("src", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*(path for path in DOCUMENTS if path.parent.name not in WRITTEN), ROOT / "SECURITY.md", ROOT / "CONTRIBUTING.md"],
+    ids=named,
+)
+def test_files_that_are_named_are_there(path):
+    """Where a folder goes before, as in tables of the architecture, the rest of the way is enough."""
+    for match in NAMED_FILE.finditer(path.read_text()):
+        name, member = match.groups()
+        near = [ROOT / folder / name for folder in FOLDERS] + [
+            one for one in (ROOT / "src").rglob(Path(name).name) if one.as_posix().endswith(f"/{name}")
+        ]
+        found = next((one for one in near if one.exists()), None if "/" in name else FILES.get(name))
+        assert found is not None, f"there is no {name}"
+        assert member is None or re.search(rf"^(def|class) {member}\b|^{member}\b", found.read_text(), re.MULTILINE), (
+            match
+        )
+
+
 def test_every_choice_is_in_the_guide_and_the_readme():
     guide, readme = (ROOT / "docs" / "guide.md").read_text(), (ROOT / "README.md").read_text()
     for name in (*LOSSES, *FAMILY_NAMES, *MODELS, *STEP_RULES, *AVERAGES, *LEARNERS):

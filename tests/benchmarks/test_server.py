@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,30 @@ def test_a_small_run_finds_no_fault_and_writes_a_page(part, tmp_path, capsys):
     page = (tmp_path / "benchmarks-server.md").read_text()
     assert "| SQLite   | prices   | flat out" in page
     assert page.count("Not measured.") == 2
+
+
+def test_what_is_no_number_is_not_written(part, tmp_path, monkeypatch, capsys):
+    """Neither a figure of this run nor one that was kept: the page once said nan."""
+    server = part("server")
+    line = {"what": "`askone --version`", "seconds": float("nan"), "cpu": 0.1, "peak_mib": 20.0}
+    monkeypatch.setattr(server, "_start", lambda task, folder, times: [line])
+    arguments = ["--quick", "--only", "start", "--out", str(tmp_path)]
+    assert server.main(arguments) == 1
+    assert "start 0 seconds: not a number, so nothing is written" in capsys.readouterr().out
+    line["seconds"] = 0.2
+    before = '{"loads": [], "large": {"latency_ms": NaN}, "setting": {}}'
+    (tmp_path / "server.json").write_text(before)
+    assert server.main(arguments) == 1
+    assert "large latency_ms: not a number" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["server.json"]
+    assert (tmp_path / "server.json").read_text() == before
+    with pytest.raises(RuntimeError, match="large: nobody was answered .problems ..401 unauthorized.: 3., unsent 7"):
+        part("server_load").Record(problems=Counter({"401 unauthorized": 3}), unsent=7).measured("large")
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER.parent / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_no_page_has_a_figure_that_is_no_number(path):
+    assert not re.search(r"\|\s*-?(nan|inf)\s*\|", path.read_text(), re.IGNORECASE)
 
 
 def test_what_is_left_out_stays_as_it_was(part, tmp_path, monkeypatch, capsys):

@@ -113,7 +113,7 @@ class Fold:
         self.state = learner.init() if state is None else state
         self._states: dict[int, Any] = {0: self.state} if keep else {}
         self._given = {0}
-        self._most = 0
+        self._most = self._weighed = 0
 
     @property
     def keeps(self) -> bool:
@@ -149,14 +149,21 @@ class Fold:
         if not self._states:
             return
         self._states[self.count] = state
-        if self._most == 0 or self.count.bit_length() > before.bit_length():  # states may grow
-            size = sum(array.nbytes for array in self.learner.to_arrays(state).values())
-            self._most = max(2, _ROOM // max(size, 1))
+        self.weigh(state, self.count)
         if self.count // _RECENT > before // _RECENT or len(self._states) > self._most:
             # Where room is short, the first stays, and those after a round number of lessons.
             kept = [one for one in self._states if stays(one, self.count) or one in self._given]
             kept.sort(key=lambda one: (one > 0, -(one & -one)))
             self._states = {count: self._states[count] for count in kept[: self._most]}
+
+    def weigh(self, state: Any, count: int) -> None:
+        """Find for how many states there is room, where their ``count`` of lessons has doubled: they may grow.
+
+        That takes a while where a state has much, so that who holds others up has it done before ``advance``.
+        """
+        if self._states and count.bit_length() > self._weighed.bit_length():
+            size = sum(array.nbytes for array in self.learner.to_arrays(state).values())
+            self._most, self._weighed = max(2, _ROOM // max(size, 1)), count
 
     def past(self) -> list[Any]:
         """Return the states that are still there, the oldest first, and the present one."""

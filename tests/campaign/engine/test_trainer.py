@@ -137,6 +137,24 @@ def test_nobody_waits_while_the_model_is_folded_anew_beside(any_store, monkeypat
     assert state_of(campaign)[0] != before
 
 
+def test_states_are_weighed_while_people_may_be_served(any_store, monkeypatch):
+    """How large a state is takes long to say where it has all answers: whoever serves does not wait for it."""
+    campaign = stage(any_store, PRICES, rows=200)
+    answer(campaign, 60, learn=False)
+    weighed, kind = [], type(campaign.projection.learner)
+    to_arrays = kind.to_arrays
+
+    def noted(learner, state):
+        weighed.append(campaign._lock._is_owned())
+        return to_arrays(learner, state)
+
+    monkeypatch.setattr(kind, "to_arrays", noted)
+    campaign.learn(lambda: True)
+    assert campaign.projection.trainer.pending == 0
+    assert len(weighed) >= 3  # at each power of two
+    assert not any(weighed)
+
+
 def test_people_are_served_while_a_lesson_is_learnt_and_what_they_take_back_is_not_learnt(any_store, monkeypatch):
     """One lesson may be a fit of all answers: whoever serves goes on by the state that there is."""
     campaign = stage(any_store, PRICES, rows=200)

@@ -1,6 +1,7 @@
 """Datasets that Hugging Face's library saved to disk: Arrow files with what they mean beside them."""
 
 import json
+import struct
 
 import pyarrow as pa
 import pytest
@@ -51,6 +52,47 @@ def test_a_dataset_is_a_table(tmp_path):
     guessed = suggest(found)
     assert guessed.labels == ClassNames(("bad", "good"))
     assert guessed.rows.gold == "label"
+
+
+PLACES = struct.pack("<4i", 0, 5, 10, 15)
+WRONG = {
+    "a place far away": (PLACES, struct.pack("<4i", 0, 1 << 29, 10, 15)),  # once the end of the process
+    "an end far away": (PLACES, struct.pack("<4i", 0, 5, 10, 1 << 30)),
+    "no text": (b"abcde", b"ab\xff\xfee"),
+    "a word far away": (struct.pack("<3i", 0, 1, 1), struct.pack("<3i", 0, 1 << 28, 1)),
+    "a vector far away": (struct.pack("<4i", 0, 2, 4, 6), struct.pack("<4i", 0, 1 << 26, (1 << 26) + 2, 6)),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_places_in_a_file_that_lead_out_of_it_are_not_followed(tmp_path, what):
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1], pa.int32()), pa.array(["x", "y"]))
+    vectors = pa.array([[1.5, 2.5], [3.5, 4.5], [5.5, 6.5]])
+    columns = {"t": pa.array(["abcde", "fghij", "klmno"]), "w": words, "v": vectors}
+    folder = saved(tmp_path / "a", columns, parts=1)
+    file = folder / "data-00000-of-00001.arrow"
+    content = file.read_bytes()
+    assert content.count(WRONG[what][0]) == 1
+    file.write_bytes(content.replace(*WRONG[what]))
+    with pytest.raises(InvalidFile, match="a: cannot be read as Arrow"):
+        open_table(folder)
+
+
+@pytest.mark.parametrize(
+    ("features", "state"),
+    [
+        ([1], {}),
+        ({"n": {"_type": "ClassLabel", "names": 7}}, {}),
+        ({}, {"_data_files": [7]}),
+        ({}, {"_data_files": [{}]}),
+    ],
+)
+def test_what_is_said_of_a_dataset_may_be_anything(tmp_path, features, state):
+    with pytest.raises(InvalidFile, match="is not as the library writes it"):
+        open_table(saved(tmp_path / "a", {"n": [1]}, features, 1, **state))
+    (tmp_path / "a" / "dataset_dict.json").write_text('{"splits": [".."]}')
+    with pytest.raises(InvalidFile, match="'..' is not in this folder"):
+        open_table(tmp_path / "a")
 
 
 def test_splits_are_chosen(tmp_path):

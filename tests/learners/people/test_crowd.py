@@ -1,5 +1,6 @@
 """People who err: each is believed as far as they are right, and a careful crowd costs nothing."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import askone
 from askone.checks import check_learner
 from askone.errors import InvalidArgument
 from askone.learners import abilities
+from askone.learners.people import _state
 from askone.learners.people.crowd import CrowdLearner
 from askone.questions.base import HONEST, ErrorRates
 from learner_samples import NAMES, five
@@ -113,6 +115,18 @@ def test_a_log_teaches_the_same_and_a_model_is_saved_whole(kind):
         told(one, X[:90] + 0.01, y[:90], 2)
     assert np.array_equal(learner.predict(loaded.stream_.state, X), learner.predict(model.stream_.state, X))
     assert loaded.people_ == model.people_
+
+
+def test_answers_are_written_one_by_one_as_if_they_were_written_at_once(monkeypatch):
+    """Text of all answers is made for each fit, and while one is encoded no other thread goes on."""
+    X, y = sine(3, 60)
+    model = told(regressor(X, 0), X, y, 0)
+    encoded, encode = [], _state._TEXT
+    monkeypatch.setattr(_state, "_TEXT", lambda value: encoded.append(encode(value)) or encoded[-1])
+    text = model.stream_.learner.to_arrays(model.stream_.state)["people"].tobytes().decode()
+    assert text == json.dumps(json.loads(text))
+    assert len(json.loads(text)[1]) == 60
+    assert max(map(len, encoded)) < len(text) / 30
 
 
 def test_an_answer_that_is_taken_back_is_nobodys():

@@ -61,6 +61,14 @@ def good(tmp_path):
     return (str(tmp_path / "good.csv"), "good.csv", CELLS)
 
 
+@pytest.fixture
+def children(monkeypatch):
+    """Processes that are started."""
+    found, begin = [], Child.__init__
+    monkeypatch.setattr(Child, "__init__", lambda self, *given: (begin(self, *given), found.append(self))[0])
+    return found
+
+
 def working(tmp_path, story, url=None, **limits):
     """What a story gives that is told to the heavy work of a store, in a file unless it is elsewhere."""
 
@@ -129,10 +137,28 @@ def test_what_nobody_waits_for_is_ended(tmp_path, pipe):
     assert working(tmp_path, story, heavy_processes=1) == (1, {}, [])
 
 
+def test_who_is_told_twice_to_stop_leaves_nothing_open(tmp_path, pipe, children):
+    async def story(work):
+        job = asyncio.create_task(work._in_child("describe", {"file": pipe}))
+        while not children:
+            await asyncio.sleep(0.01)
+        job.cancel()
+        await asyncio.sleep(0)
+        job.cancel()
+        await asyncio.wait({job})
+        return [(one._process.returncode, one._process.stdin.closed, one._process.stdout.closed) for one in children]
+
+    [(code, *closed)] = working(tmp_path, story)
+    assert code is not None
+    assert closed == [True, True]
+
+
 def test_one_at_a_time_for_each_person(tmp_path, pipe, good):
     async def story(work):
         senders = [Sender() for _ in range(8)]
         jobs = [asyncio.create_task(work.run(one, "greedy", "describe", file=pipe)) for one in senders]
+        while len(work._lines.get("greedy", (None, ()))[1]) < len(jobs):  # they came first
+            await asyncio.sleep(0.01)
         found = await work.run(Sender(), "other", "describe", file=good)
         for one in senders:
             one.gone.set()
@@ -156,7 +182,7 @@ def test_somebody_who_sends_too_many_is_told_to_wait(tmp_path, pipe):
     working(tmp_path, story, heavy_processes=1)
 
 
-def test_a_process_that_dies_is_an_error_of_the_file(tmp_path, pipe):
+def test_a_process_that_dies_is_an_error_of_the_file(tmp_path, pipe, children):
     async def story(work):
         job = asyncio.create_task(work.run(Sender(), "ann", "describe", file=pipe))
         await busy(work)
@@ -165,11 +191,7 @@ def test_a_process_that_dies_is_an_error_of_the_file(tmp_path, pipe):
         with pytest.raises(InvalidFile, match="more memory"):
             await job
 
-    children = []
-    with pytest.MonkeyPatch.context() as patched:
-        begin = Child.__init__
-        patched.setattr(Child, "__init__", lambda self, *given: (begin(self, *given), children.append(self))[0])
-        working(tmp_path, story, heavy_processes=1)
+    working(tmp_path, story, heavy_processes=1)
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="needs Linux")

@@ -1,10 +1,14 @@
 """Rows as a manager looks through them."""
 
+import asyncio
+import threading
+
 import pytest
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next
 from askone.campaign.settings.settings import ClassNames, RowSettings, Settings
+from askone.server.routes import managers
 from sites import ok
 
 API = "/api/v1/campaigns"
@@ -40,6 +44,30 @@ def test_rows_are_searched_sorted_and_paged(site):
     assert chances == sorted(chances)
     assert sorted(keys(unsure)) == [f"n{n:03}" for n in range(60)]
     assert ok(manager.get(f"{path}?search=nowhere")) == {"total": 0, "weighed": 0, "rows": []}
+
+
+def test_whoever_answers_does_not_wait_for_searches(site, monkeypatch):
+    """A search of a large table takes a second or two: two dozen of them took all threads that find out who asks."""
+    free = threading.Event()
+    monkeypatch.setattr(managers, "found_rows", lambda *_: free.wait() and [])
+    manager, path = site.session("manager"), f"{API}/drinks/rows?search=tea"
+
+    async def search():
+        return [asyncio.create_task(manager._http.get(path)) for _ in range(40)]
+
+    searches = site.run(search())
+    try:
+        assert site.question(site.session("annotator"))
+    finally:
+        free.set()
+        answers = site.run(gathered(searches))
+    statuses = [answer.status_code for answer in answers]
+    assert sorted(set(statuses)) == [200, 429]
+    assert statuses.count(200) == 20
+
+
+async def gathered(tasks):
+    return await asyncio.gather(*tasks)
 
 
 def test_the_chart_of_an_order_has_the_predicted_one(site):

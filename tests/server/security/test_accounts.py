@@ -6,7 +6,7 @@ import pytest
 
 from askone.server.security.tokens import digest, new_secret
 from calling import API, assert_error
-from sites import PASSWORD, code, ok
+from sites import PASSWORD, QUICK, Site, code, ok
 
 DRINKS, PRICES = f"{API}/campaigns/drinks", f"{API}/campaigns/prices"
 
@@ -56,6 +56,33 @@ def test_a_new_password_ends_tokens_and_sessions(site, by):
     ok(site.client().post(f"{API}/login", json={**login, "password": PASSWORD + "2"}))
 
 
+def test_what_was_under_way_does_not_outlive_a_new_password(site, monkeypatch):
+    """A sign-in that was looked at before, and a token that was asked for before, end up behind it."""
+    verify, own, add_token = site.services.passwords.verify, site.session("manager"), site.accounts.add_token
+    change = QUICK.hash(PASSWORD + "2")
+
+    async def slowly(*given):
+        found = await verify(*given)
+        site.accounts.set_password("manager", change)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(site.services.passwords), "verify", lambda _, *given: slowly(*given))
+        assert_error(site.client().post(f"{API}/login", json={"name": "manager", "password": PASSWORD}), 401)
+    assert site.store._database.read("SELECT * FROM sessions WHERE person = 'manager'") == []
+    own = site.session("manager")
+
+    def late(*given):
+        site.accounts.set_password("manager", change)
+        add_token(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(site.accounts, "add_token", late)
+        assert_error(own.post(f"{API}/tokens", json={"scopes": ["manage"]}), 401)
+    assert site.accounts.tokens("manager") == []
+    ok(site.client().post(f"{API}/login", json={"name": "manager", "password": PASSWORD + "2"}))
+
+
 def test_a_demoted_manager_has_nothing_of_the_role(site):
     token, session = site.token("manager"), site.session("manager")
     site.accounts.add_member("prices", "manager", "annotator")
@@ -75,6 +102,7 @@ def test_an_account_is_disabled_and_enabled(site):
     ok(token.get(f"{API}/tokens"))
     assert ok(admin.patch(f"{API}/users/manager", json={"disabled": True}))["disabled"] is True
     assert out(token, session)
+    assert out(site.session("manager"))  # of a login that was under way meanwhile
     login = {"name": "manager", "password": PASSWORD}
     assert_error(site.client().post(f"{API}/login", json=login), 401)
     assert ok(admin.patch(f"{API}/users/manager", json={"disabled": False}))["disabled"] is False

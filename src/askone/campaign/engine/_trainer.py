@@ -66,6 +66,7 @@ class Slice(NamedTuple):
         began = time.thread_time()
         state = learnt(self.fold.learner, state, lesson)
         self.took.append(time.thread_time() - began)
+        self.fold.weigh(state, self.start + place + 1)
         return state
 
 

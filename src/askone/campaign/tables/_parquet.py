@@ -231,15 +231,11 @@ class DatasetFolder(ArrowTable):
         state, info = self._json(_STATE), self._json(_INFO)
         if any(value for name, value in state.items() if name.startswith("_indices")):
             raise self._refusal("has rows picked from others; save it anew after dataset.flatten_indices()")
-        self._files = [self._inside(str(one["filename"])) for one in state.get("_data_files") or ()]
-        features: dict[str, Any] = info.get("features") or {}
-        kinds = {name: one.get("_type") for name, one in features.items() if isinstance(one, dict)}
-        for name, kind in kinds.items():
-            if kind in _MEDIA:
-                raise self._refusal(f"column {name!r} holds {kind.lower()} files; save images into folders instead")
-        self._classes = {
-            name: features[name].get("names") or [] for name, kind in kinds.items() if kind == "ClassLabel"
-        }
+        try:
+            self._files = [self._inside(str(one["filename"])) for one in state.get("_data_files") or ()]
+            self._classes = dict(self._classes_of(info.get("features") or {}))
+        except (TypeError, KeyError, AttributeError) as error:
+            raise self._refusal(f"{_STATE} or {_INFO} is not as the library writes it: {error!r}") from error
         if sum(file.stat().st_size for file in self._files) > limits.total:
             raise self._refusal(f"at most {limits.total} bytes are allowed")
         first = next(self._batches(), None)
@@ -259,6 +255,15 @@ class DatasetFolder(ArrowTable):
             raise InvalidArgument("rows.part", f"one of {shown}", repr(self.part))
         self._path = self._inside(self.part)
 
+    def _classes_of(self, features: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+        """Yield the columns that hold numbers of classes, and what these are called."""
+        for name, feature in features.items():
+            kind = feature.get("_type") if isinstance(feature, dict) else None
+            if kind in _MEDIA:
+                raise self._refusal(f"column {name!r} holds {kind.lower()} files; save images into folders instead")
+            if kind == "ClassLabel":
+                yield name, list(map(str, feature.get("names") or ()))
+
     def _json(self, name: str) -> dict[str, Any]:
         try:
             found = json.loads((self._path / name).read_bytes())
@@ -269,7 +274,7 @@ class DatasetFolder(ArrowTable):
         return found
 
     def _inside(self, name: str) -> Path:
-        if Path(name).name != name or not (self._path / name).exists():
+        if Path(name).name != name or name == ".." or not (self._path / name).exists():
             raise self._refusal(f"{name!r} is not in this folder")
         return self._path / name
 
@@ -278,6 +283,7 @@ class DatasetFolder(ArrowTable):
             for path in self._files:
                 with closing(pa.OSFile(str(path))) as file, pa.ipc.open_stream(file) as stream:
                     for batch in stream:
+                        batch.validate(full=True)  # Arrow itself would read wherever a place in it leads to
                         step = self._rows_at_once()
                         for start in range(0, batch.num_rows, step):
                             yield self._named(batch.slice(start, step))
@@ -291,7 +297,7 @@ class DatasetFolder(ArrowTable):
             if name not in self._classes:
                 columns.append(cells)
                 continue
-            names = pa.array(list(map(str, self._classes[name])), pa.string())
+            names = pa.array(self._classes[name], pa.string())
             places = compute.if_else(compute.less(cells, 0), pa.scalar(None, cells.type), cells).cast(pa.int32())
             columns.append(pa.DictionaryArray.from_arrays(places, names))
         return pa.record_batch(columns, names=batch.schema.names)

@@ -22,6 +22,7 @@ from askone.questions.subset import Subset
 Said = tuple[tuple[int, bool], ...]
 """What people said to a question, by their places."""
 Told = tuple[Said, Question, bool]
+_TEXT = json.JSONEncoder().encode
 _TAKING = Lock()  # the place behind the last answer: two threads may go on from one state
 
 
@@ -83,10 +84,11 @@ class CrowdState:
 
     def to_arrays(self) -> dict[str, Array]:
         """Return all but the learner's state as arrays."""
-        told = [[said, question.to_json(), _unsaid(question), bit] for said, question, bit in self.told]
-        texts = json.dumps([self.people, told]).encode()
+        # Answer by answer: all at once, as many as there are, the encoder would let no other thread go on meanwhile.
+        told = [_TEXT([said, question.to_json(), _unsaid(question), bit]) for said, question, bit in self.told]
+        texts = f"[{_TEXT(self.people)}, [{', '.join(told)}]]"
         return {
-            "people": np.frombuffer(texts, np.uint8),
+            "people": np.frombuffer(texts.encode(), np.uint8),
             "answers": self.answers,
             **self.habits._asdict(),
             "intervals": self.intervals,

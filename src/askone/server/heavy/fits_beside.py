@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import final
 
-from askone._common.packed_arrays import digest, pack
+from askone._common.packed_arrays import digest, packed_parts
 from askone.campaign.engine.commands import TakeFit
 from askone.campaign.engine.training_set import DueFit
 from askone.campaign.lazy import campaign as campaigns
@@ -63,7 +63,8 @@ class FitsBeside:
         with TemporaryDirectory(prefix="askone-fit-") as folder:
             place = Path(folder)
             (place / "learner").write_bytes(campaign.store.learner(campaign.name))
-            (place / "state").write_bytes(pack(due.learner.to_arrays(due.state)))
+            with (place / "state").open("wb") as out:
+                out.writelines(packed_parts(due.learner.to_arrays(due.state)))
             self._call(folder)
             packed = (place / "fit").read_bytes()
         return Fit(digest(packed), packed)

@@ -13,10 +13,10 @@ import os
 import subprocess  # nosec B404
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final
 
 from starlette.requests import Request
 
@@ -31,6 +31,7 @@ from askone.server.heavy.child import TOO_LARGE
 from askone.server.ops.threads import Threads
 from askone.store.store import Store
 
+T = TypeVar("T")
 _WAITING, _IDLE = 20, 120.0
 """Jobs of one person that may wait, and seconds after which a process without one is let go."""
 _QUIET: Final = {
@@ -111,6 +112,7 @@ class HeavyWork:
         self._store, self._config = store, config
         self.threads = Threads("heavy", config.heavy_processes)
         """For what is long and not about files: folds, exports."""
+        self._searches = Threads("searches", 1)
         self._files = Threads("files", config.heavy_processes)
         self._slots = asyncio.Semaphore(config.heavy_processes)
         self._lines: dict[str, tuple[asyncio.Lock, list[str]]] = {}
@@ -130,6 +132,11 @@ class HeavyWork:
             for task in (work, gone):
                 task.cancel()
             await asyncio.gather(work, gone, return_exceptions=True)
+
+    async def search(self, person: str, call: Callable[..., T], *values: object) -> T:
+        """Return what a look through many rows gives: one at a time, and few of one person may wait."""
+        async with self._line(f"searches of {person}"):
+            return await self._searches.run(call, *values)
 
     async def _in_turn(self, person: str, job: str, values: dict[str, Any]) -> Any:
         async with self._line(person), self._slots:
@@ -169,14 +176,17 @@ class HeavyWork:
                 raise ApiError(422, "too_slow", f"This takes longer than {self._config.heavy_seconds:g} seconds.")
             return work.result()
         finally:
-            if not work.done():
-                child.kill()
-                await asyncio.gather(work, return_exceptions=True)
-                await self._clean_up(store)
-            if child.last or self._closed:
-                child.close()
-            else:
-                self._idle.append(child)
+            ended = not work.done()
+            try:
+                if ended:
+                    child.kill()
+                    await asyncio.gather(work, return_exceptions=True)
+                    await self._clean_up(store)
+            finally:  # also where whoever waits is told a second time not to
+                if ended or child.last or self._closed:
+                    child.close()
+                else:
+                    self._idle.append(child)
 
     def _free(self) -> Child | None:
         while self._idle:
@@ -206,8 +216,8 @@ class HeavyWork:
         self._closed = True
         while self._idle:
             self._idle.pop().close()
-        self.threads.close()
-        self._files.close()
+        for threads in (self.threads, self._files, self._searches):
+            threads.close()
 
 
 async def _disconnected(request: Request) -> None:

@@ -54,7 +54,7 @@ async def set_up(ctx: RequestContext, body: SetUp) -> JsonResponse[MeResponse]:
         raise conflict("This server is set up already: sign in.")
     await to_thread(ctx.accounts.add_user, FIRST_ADMIN, body.name, "admin", password)
     await to_thread(ctx.accounts.put, SETUP_TOKEN, None)
-    return await _sign_in(ctx, FIRST_ADMIN)
+    return await _sign_in(ctx, FIRST_ADMIN, password)
 
 
 async def log_in(ctx: RequestContext, body: Login) -> JsonResponse[MeResponse]:
@@ -71,9 +71,9 @@ async def log_in(ctx: RequestContext, body: Login) -> JsonResponse[MeResponse]:
     if not await ctx.services.passwords.verify(usable, body.password, admit) or user is None:
         for limit, key in limits:
             limit.wait(key)
-        raise ApiError(401, "wrong_login", "The name or the password is wrong.")
+        raise _wrong_login()
     await ctx.services.auth.end_session(ctx.request)
-    return await _sign_in(ctx, user.id)
+    return await _sign_in(ctx, user.id, usable)
 
 
 async def join(ctx: RequestContext, body: Join) -> JsonResponse[JoinResponse]:
@@ -143,8 +143,18 @@ def _admitted(
         name = f"{(wanted or 'guest')[:70]} {secrets.token_hex(3)}"
 
 
-async def _sign_in(ctx: RequestContext, user: str) -> JsonResponse[MeResponse]:
+def _wrong_login() -> ApiError:
+    return ApiError(401, "wrong_login", "The name or the password is wrong.")
+
+
+async def _sign_in(ctx: RequestContext, user: str, password: str | None) -> JsonResponse[MeResponse]:
+    """Begin a session for a user who has shown the password of this hash."""
     session = await ctx.services.auth.begin_session(user)
+    found = await to_thread(ctx.accounts.user, user)
+    # Sessions end with their password: one that began a moment later, by what was looked at before, ends as well.
+    if found is None or found.password_hash != password:
+        await to_thread(ctx.accounts.end_session, digest(session))
+        raise _wrong_login()
     response = JsonResponse(await to_thread(_describe, ctx, user, csrf_token(session)))
     ctx.services.auth.set_cookie(response, session)
     return response
@@ -194,7 +204,7 @@ async def change_password(ctx: RequestContext, body: NewPassword) -> JsonRespons
         raise ApiError(403, "wrong_password", "The old password is wrong.", "old")
     password = await ctx.services.passwords.hash(valid_password(body.new, user.name))
     await to_thread(ctx.accounts.set_password, user.id, password)
-    return await _sign_in(ctx, user.id)
+    return await _sign_in(ctx, user.id, password)
 
 
 async def forget_me(ctx: RequestContext) -> JsonResponse[OkResponse]:
@@ -218,6 +228,10 @@ async def add_token(ctx: RequestContext, body: NewToken) -> NewTokenResponse:
     expires = ctx.now + 86400 * body.expires_days
     scopes = sorted(set(body.scopes))
     name, token = await to_thread(issue_token, ctx.accounts, ctx.user.id, scopes, expires, body.title)
+    # What ends sessions ends tokens: one that was made a moment after its session ended ends as well.
+    if not await ctx.services.auth.is_valid(ctx.request):
+        await to_thread(ctx.accounts.revoke_token, name, ctx.user.id)
+        raise unauthorized()
     return NewTokenResponse(id=name, token=token, expires=expires)
 
 

@@ -117,7 +117,8 @@ async def browse(ctx: RequestContext, query: RowsQuery) -> RowsResponse:
     """Return a page of rows with their predictions, searched and sorted."""
     places: Sequence[int] = range((await to_thread(ctx.store.campaign, ctx.campaign_name)).rows)
     if query.search.strip():
-        places = await to_thread(found_rows, ctx.store, ctx.campaign_name, query.search.strip())
+        wanted = (ctx.store, ctx.campaign_name, query.search.strip())
+        places = await ctx.services.heavy.search(ctx.user.id, found_rows, *wanted)
     total, weighed = len(places), thinned(places) if query.order == "unsure" else places
     if query.order == "unsure":
         doubts: list[float] = []

@@ -154,6 +154,11 @@ class Auth:
         """Send the session's secret to the browser, out of reach of scripts."""
         response.set_cookie(COOKIE, session, max_age=int(self._session_seconds), path="/", **self._cookie)
 
+    async def is_valid(self, request: Request) -> bool:
+        """Return whether the session of a request has not ended meanwhile, by what the store says at this moment."""
+        mark = digest(request.cookies.get(COOKIE, ""))
+        return await asyncio.to_thread(self._accounts.session, mark, self._clock()) is not None
+
     async def end_session(self, request: Request, response: Response | None = None) -> None:
         """End the session of a request, here and in the store."""
         session = request.cookies.get(COOKIE)
