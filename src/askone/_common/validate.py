@@ -69,7 +69,9 @@ def as_hidden(y: ArrayLike, argument: str = "y") -> Array:
         named = named[:, None]
     if named.ndim != 2:
         raise InvalidArgument(argument, "a list of labels", f"shape {named.shape}")
-    if any(isinstance(name, float) and not math.isfinite(name) for name in named.flat):
+    kinds = set(map(type, named.ravel().tolist()))  # most labels have no number in them: one look at each is enough
+    numbered = any(issubclass(kind, float) for kind in kinds)
+    if numbered and any(isinstance(name, float) and not math.isfinite(name) for name in named.flat):
         raise InvalidArgument(argument, "labels without NaN", "a missing label")
     return named
 

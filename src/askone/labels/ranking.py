@@ -110,12 +110,12 @@ class Ranking(Discrete):
         (0 and 1 in their place would not do: sum_{i<j} z_ij 1{i above j} with z >= 0 is greatest for
         the one order in which the items are listed, whatever the scores.)
         """
-        ranks, (i, j) = self._ranks(labels), self.pairs
+        ranks, (i, j) = self.ranks(labels), self.pairs
         return np.where(ranks[:, i] < ranks[:, j], 1.0, -1.0)
 
     def borda(self, labels: ArrayLike) -> Array:
         """Return b(y), n x items, from -1 (last) to 1 (first)."""
-        return np.asarray(1.0 - 2.0 * self._ranks(labels) / (self.size - 1))
+        return np.asarray(1.0 - 2.0 * self.ranks(labels) / (self.size - 1))
 
     def points(self, labels: ArrayLike) -> Array:
         """Return labels as what a model scores: ``embed`` or ``borda``, n x m."""
@@ -180,14 +180,19 @@ class Ranking(Discrete):
         given = as_hidden(y, argument)
         if given.shape[1] != self.size:
             raise InvalidArgument(argument, f"orders of all {self.size} items", f"{given.shape[1]} per row")
-        flat = [self.index(name, argument) for row in given.tolist() for name in row]
+        names = given.ravel().tolist()
+        try:
+            flat = list(map(self._places.__getitem__, names))
+        except (KeyError, TypeError):  # the slow way says which
+            flat = [self.index(name, argument) for name in names]
         indices = np.array(flat, dtype=np.int64).reshape(given.shape)
         twice = np.flatnonzero((np.sort(indices, axis=1) != np.arange(self.size)).any(axis=1))
         if len(twice):
             raise InvalidArgument(argument, "orders with every item once", given[twice[0]].tolist())
         return indices
 
-    def _ranks(self, labels: ArrayLike) -> Array:
+    def ranks(self, labels: ArrayLike) -> Array:
+        """Return the place of every item in each order, n x items."""
         return np.argsort(self._indices(labels, "labels"), axis=1)
 
     def _named(self, indices: Array) -> Array:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from askone._common.types import Array
+from askone.labels.ranking import Ranking
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace
 
@@ -31,6 +32,18 @@ class Sealed:
     skipped: Array
 
 
+@final
+class SealedOrders(NamedTuple):
+    """Committed answers about orders, for the compiled loop only: the places of all items in them, n x items.
+
+    The loop compares two of them and keeps the bit.  No learner reads them.
+    """
+
+    ranks: Array
+    flips: Array
+    skipped: Array
+
+
 class Respondent(ABC):
     """A respondent in a simulation, row by row."""
 
@@ -41,6 +54,10 @@ class Respondent(ABC):
     @abstractmethod
     def seal(self, rows: Array, directions: Array) -> Sealed:
         """Commit to answers about these rows along directions in the user's units."""
+
+    @abstractmethod
+    def seal_orders(self, rows: Array, space: Ranking) -> SealedOrders:
+        """Commit to answers about pairs of items of these rows."""
 
     @abstractmethod
     def reveal(self, rows: Array) -> tuple[Array, Array]:

@@ -19,7 +19,8 @@ from askone._common.types import Array
 from askone._common.validate import as_count, as_flag, as_hidden, as_number, as_seed
 from askone.errors import AlreadyAsked, InvalidArgument
 from askone.labels.base import Space
-from askone.learners.streaming import Respondent, Sealed
+from askone.labels.ranking import Ranking
+from askone.learners.streaming import Respondent, Sealed, SealedOrders
 from askone.questions.base import Answer, Question
 from askone.questions.reveal import Reveal
 
@@ -85,6 +86,10 @@ class Oracle(Respondent):
     def seal(self, rows: Array, directions: Array) -> Sealed:
         flips, skipped = self._admit(rows)
         return Sealed(np.einsum("ij,ij->i", self.__labels[rows], directions), flips, skipped)
+
+    def seal_orders(self, rows: Array, space: Ranking) -> SealedOrders:
+        ranks = space.ranks(self.__labels[rows])  # before they count: an order may not fit
+        return SealedOrders(ranks, *self._admit(rows))
 
     def reveal(self, rows: Array) -> tuple[Array, Array]:
         _, skipped = self._admit(rows)

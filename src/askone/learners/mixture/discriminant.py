@@ -66,8 +66,9 @@ class DiscriminantMember(FittedMember):
         chances = np.maximum(flip + (1.0 - 2.0 * flip) * bits[chosen, : likelihood.outputs], _TINY)
         V = _components(rows, self.size)
         Z, nu = rows @ V, self.prior * V.shape[1]
-        heat = _temperature(_normals(Z[:half], chances[:half], nu), Z[half:], chances[half:])
-        found = _normals(Z, chances, nu)
+        first = _normals(Z[:half], chances[:half], _normalised(chances[:half]), nu)
+        heat = _temperature(first, Z[half:], chances[half:])
+        found = _normals(Z, chances, first.after(Z, chances), nu)  # from there it is not far
         return {
             "components": V, "means": found.means, "factors": found.factors, "freedom": found.freedom,
             "constants": heat * found.constants, "heat": np.array(heat),
@@ -102,8 +103,14 @@ class _Normals(NamedTuple):
 
     def distances(self, Z: Array) -> Array:
         """Return (z - m)^T S^-1 (z - m)."""
-        found = [((Z - m) @ A.T) ** 2 for m, A in zip(self.means, self.factors, strict=True)]
-        return np.column_stack([one.sum(axis=1) for one in found])
+        K, q = self.means.shape
+        whitened = (Z @ self.factors.reshape(K * q, q).T).reshape(len(Z), K, q)
+        whitened -= (self.factors @ self.means[:, :, None])[:, :, 0]
+        return np.asarray(np.einsum("nkq,nkq->nk", whitened, whitened))
+
+    def after(self, Z: Array, chances: Array) -> Array:
+        """Return the chances of the classes of rows, by their answers too."""
+        return np.asarray(softmax(self.logs - 0.5 * self.distances(Z) + np.log(chances), axis=1))
 
     @property
     def constants(self) -> Array:
@@ -121,18 +128,23 @@ def _components(rows: Array, most: int) -> Array:
     return np.ascontiguousarray(eigh(centred.T @ centred, subset_by_index=(d - most, d - 1))[1])
 
 
-def _normals(Z: Array, chances: Array, nu: float) -> _Normals:
-    """Return the normal distributions of rows by what their answers leave: see ``DiscriminantMember``."""
+def _normalised(chances: Array) -> Array:
+    """Return what answers alone say of the classes of rows."""
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+
+
+def _normals(Z: Array, chances: Array, r: Array, nu: float) -> _Normals:
+    """Return the normal distributions of rows by what their answers leave, begun at r: see ``DiscriminantMember``."""
     (n, q), K = Z.shape, chances.shape[1]
-    r, rounds = chances / chances.sum(axis=1, keepdims=True), 0
+    i, j = np.tril_indices(q)
+    products, rounds = Z[:, i] * Z[:, j], 0
     while True:
-        held = r.sum(axis=0)
-        means = (r.T @ Z) / (held + 1.0)[:, None]
+        held, sums = r.sum(axis=0), r.T @ Z
+        means = sums / (held + 1.0)[:, None]
         spread = np.empty((K, q, q))
-        for k in range(K):
-            there = r[:, k] > _SETTLED / n
-            D = Z[there] - means[k]
-            spread[k] = (r[there, k, None] * D).T @ D
+        spread[:, i, j] = r.T @ products - means[:, i] * sums[:, j] - sums[:, i] * means[:, j]
+        spread[:, i, j] += held[:, None] * means[:, i] * means[:, j]
+        spread[:, j, i] = spread[:, i, j]
         pooled = (spread.sum(axis=0) + _RIDGE * q * np.eye(q)) / (n + q)
         factors, logs = np.empty((K, q, q)), np.log((held + 1.0) / (n + K))
         triangles = np.linalg.cholesky((spread + nu * pooled) / (held + nu)[:, None, None])
@@ -140,7 +152,7 @@ def _normals(Z: Array, chances: Array, nu: float) -> _Normals:
             factors[k] = dtrtri(triangles[k], lower=1)[0]
             logs[k] -= np.log(np.diag(triangles[k])).sum()
         found, rounds = _Normals(means, factors, logs, held + nu - q + 1.0), rounds + 1
-        after = softmax(logs - 0.5 * found.distances(Z) + np.log(chances), axis=1)
+        after = found.after(Z, chances)
         if rounds == _ROUNDS or np.abs(after - r).max(initial=0.0) < _SETTLED:
             return found
         r = after

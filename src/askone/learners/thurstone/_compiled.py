@@ -168,10 +168,15 @@ def tell_joint(
     means: Array, factors: Array, flips: Array, traits: Array, phi: Array, i: int, j: int, heard: float, ties: bool,
     floor: float, trust: float, learn: bool, logs: Array,
 ) -> None:  # fmt: skip
-    """Tell one answer to all filters of a feature map, in place; logs: log Z of each.  ``learn`` False: only logs."""
+    """Tell one answer to all filters of a feature map, in place; logs: log Z of each (before: -inf where one is out).
+
+    ``learn`` False: only logs.
+    """
     K, m, p = means.shape
     g, h = np.empty(m * p), np.empty(m * p)
     for k in range(K):
+        if logs[k] == -np.inf:
+            continue
         q = gap_joint(factors[k], phi, i, j, g, h)
         delta = dot(means[k, i], phi) - dot(means[k, j], phi) + (traits[k, 0] if trust == 1.0 else 0.0)
         margin = exp(traits[k, 2]) if ties else 0.0
@@ -190,6 +195,8 @@ def tell_apart(
     K, _, p = means.shape
     g, h = np.empty(p), np.empty(p)
     for k in range(K):
+        if logs[k] == -np.inf:
+            continue
         q, r = roots(first[k], phi, 0, g), roots(second[k], phi, 0, h)
         delta = dot(means[k, i], phi) - dot(means[k, j], phi) + (traits[k, 0] if trust == 1.0 else 0.0)
         margin = exp(traits[k, 2]) if ties else 0.0
@@ -280,16 +287,39 @@ def draw(worths: Array, most: float, sharpness: float, explore: float, u: float)
 
 
 @jit
+def pair_by(
+    utilities: Array, spread: Array, flip: float, sharpness: float, explore: float, u: float
+) -> tuple[int, float]:
+    """Return a pair and its probability, from utilities at a row and their covariance."""
+    m = utilities.shape[0]
+    worths = np.empty(m * (m - 1) // 2)
+    most = worth(utilities, spread, flip, worths)
+    return draw(worths, most, sharpness, explore, u)
+
+
+@jit
 def draw_joint(
     mean: Array, R: Array, phi: Array, flip: float, sharpness: float, explore: float, u: float
 ) -> tuple[int, float]:
     """Return a pair and its probability, by one filter with a factor of all items."""
     m, p = mean.shape
-    utilities, spread, worths = np.zeros((m, 1)), np.empty((m, m)), np.empty(m * (m - 1) // 2)
+    utilities, spread = np.zeros((m, 1)), np.empty((m, m))
     add_product(mean, phi.reshape(p, 1), utilities)
     spread_joint(R, phi, spread)
-    most = worth(utilities.reshape(m), spread, flip, worths)
-    return draw(worths, most, sharpness, explore, u)
+    return pair_by(utilities.reshape(m), spread, flip, sharpness, explore, u)
+
+
+@jit
+def draw_apart(
+    mean: Array, factors: Array, k: int, phi: Array, flip: float, sharpness: float, explore: float, u: float
+) -> tuple[int, float]:
+    """Return the same by filter k of those with one factor per item (factors: items x filters x p x p)."""
+    m, p = mean.shape
+    utilities, spread = np.zeros((m, 1)), np.zeros((m, m))
+    add_product(mean, phi.reshape(p, 1), utilities)
+    for i in range(m):
+        spread_apart(factors[i, k], phi, i, spread)
+    return pair_by(utilities.reshape(m), spread, flip, sharpness, explore, u)
 
 
 @jit
@@ -297,3 +327,91 @@ def weigh(evidence: Array, logs: Array, discount: float, lapse: float) -> None:
     """Write the evidence of filters after an answer with these log Z, which was a slip with some chance."""
     for k in range(evidence.shape[0]):
         evidence[k] = discount * evidence[k] + log((1.0 - 2.0 * lapse) * exp(logs[k]) + lapse)
+
+
+@jit
+def ready(evidence: Array, logs: Array) -> None:
+    """Write -inf where a filter is out, else 0."""
+    for k in range(evidence.shape[0]):
+        logs[k] = -np.inf if evidence[k] == -np.inf else 0.0
+
+
+@jit
+def thin(evidence: Array, sizes: Array, simplest: int, near: float, far: float) -> None:
+    """Put out filters: those ``near`` nats behind the best of their bank, and banks ``far`` behind the best of all.
+
+    The simplest bank stays: where others know more at first, it may come back.
+    """
+    best, first = np.max(evidence), 0
+    for b in range(len(sizes)):
+        part = evidence[first : first + sizes[b]]
+        top = np.max(part)
+        for k in range(len(part)):
+            if (top < best - far and b != simplest) or part[k] < top - near:
+                part[k] = -np.inf
+        first += sizes[b]
+
+
+@jit
+def stream(
+    banks: Array, means: Array, factors: Array, evidence: Array, traits: Array, flips: Array, Phi: Array,
+    uniform: Array, ranks: Array, turned: Array, skipped: Array, ties: bool, heard: int, first: Array, second: Array,
+    told: Array, chances: Array, rules: tuple[float, float, float, float, int, int, float, float],
+) -> int:  # fmt: skip
+    """Ask about rows, compare the places in their sealed orders, and tell all filters; return the answers by then.
+
+    ``banks`` has filters, features and whether they are joint; means and factors follow each other, those of items
+    apart as items x filters x p x p.  ``told`` is what was answered, -1 where nothing was.
+    """
+    sharpness, explore, discount, lapse, soon, every, near, far = rules
+    m, logs = ranks.shape[1], np.empty(evidence.shape[0])
+    sizes, simplest = np.ascontiguousarray(banks[:, 0]), np.argmin(banks[:, 1])
+    for n in range(Phi.shape[0]):
+        lead = np.argmax(evidence)
+        filters, entries, mean, factor = 0, 0, 0, 0
+        pair, chance = 0, 0.0
+        for b in range(banks.shape[0]):  # who leads asks
+            K, p, joint = banks[b]
+            size = K * m * m * p * p if joint else m * K * p * p
+            if filters <= lead < filters + K:
+                k, phi = lead - filters, Phi[n, entries : entries + p]
+                M = means[mean : mean + K * m * p].reshape(K, m, p)
+                if joint:
+                    R = factors[factor : factor + size].reshape(K, m * p, m * p)
+                    pair, chance = draw_joint(M[k], R[k], phi, flips[lead], sharpness, explore, uniform[n, 0])
+                else:
+                    F = factors[factor : factor + size].reshape(m, K, p, p)
+                    pair, chance = draw_apart(M[k], F, k, phi, flips[lead], sharpness, explore, uniform[n, 0])
+            filters, entries, mean, factor = filters + K, entries + p, mean + K * m * p, factor + size
+        i, j = 0, pair
+        while j >= m - 1 - i:  # pairs are listed i < j, row by row
+            j -= m - 1 - i
+            i += 1
+        j += i + 1
+        if uniform[n, 1] < 0.5:
+            i, j = j, i
+        first[n], second[n], chances[n], told[n] = i, j, min(chance, 1.0), -1
+        if skipped[n]:
+            continue
+        above = (ranks[n, i] < ranks[n, j]) != turned[n]
+        told[n] = 1 if above else 0
+        ready(evidence, logs)
+        filters, entries, mean, factor = 0, 0, 0, 0
+        for b in range(banks.shape[0]):
+            K, p, joint = banks[b]
+            size = K * m * m * p * p if joint else m * K * p * p
+            end, phi, e = filters + K, Phi[n, entries : entries + p], 1.0 if above else -1.0
+            M = means[mean : mean + K * m * p].reshape(K, m, p)
+            rates, marks, out = flips[filters:end], traits[filters:end], logs[filters:end]
+            if joint:
+                R = factors[factor : factor + size].reshape(K, m * p, m * p)
+                tell_joint(M, R, rates, marks, phi, i, j, e, ties, 0.0, 1.0, True, out)
+            else:
+                F = factors[factor : factor + size].reshape(m, K, p, p)
+                tell_apart(M, F[i], F[j], rates, marks, phi, i, j, e, ties, 0.0, 1.0, True, out)
+            filters, entries, mean, factor = end, entries + p, mean + K * m * p, factor + size
+        weigh(evidence, logs, discount, lapse)
+        heard += 1
+        if heard >= soon and heard % every == 0:
+            thin(evidence, sizes, simplest, near, far)
+    return heard

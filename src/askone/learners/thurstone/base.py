@@ -30,9 +30,9 @@ from askone.questions.base import Answer, Question
 from askone.questions.comparison import Prefer, PreferOrTie
 
 MANY = 200  # items: with more, pairs are candidates, since m^2 of them take too long to look at
-_LAPSE = 0.01  # no answer counts for more than log(100) against a filter
+LAPSE = 0.01  # no answer counts for more than log(100) against a filter
 SMALL = 1e-3  # filters of less weight do not enter the spread of predictions
-_CHUNK = 256
+CHUNK = 256
 _MARGIN = math.log(0.5)  # of "about equal", at first, with a deviation of 1: in units of the noise
 
 
@@ -197,14 +197,14 @@ class PairLearner(HasDeviation[T], Hindsight[T], Streams[T], DrawsScores[T]):
 
     def _weigh(self, state: T, logs: Array) -> None:
         """Write the evidence after an answer with these log Z."""
-        _compiled.weigh(state.evidence, logs, self.discount, _LAPSE)
+        _compiled.weigh(state.evidence, logs, self.discount, LAPSE)
 
     def stream(self, state: T, X: Array, task: StreamTask) -> T:
         """Ask and tell about rows X, into one copy of the state."""
         state = self._copied(state, set(range(self.space.size)))
-        for start in range(0, len(X), _CHUNK):
-            features = [bank(X[start : start + _CHUNK]) for bank in self.banks]
-            for n in range(start, min(start + _CHUNK, len(X))):
+        for start in range(0, len(X), CHUNK):
+            features = [bank(X[start : start + CHUNK]) for bank in self.banks]
+            for n in range(start, min(start + CHUNK, len(X))):
                 phis = [phi[n - start] for phi in features]
                 at, k = self._lead(state)
                 question = self._question(state, at, k, phis[at], task.draw(task.first + n, 1)[0])

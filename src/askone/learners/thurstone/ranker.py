@@ -13,15 +13,18 @@ is a probability of flips.  With N(mu, S) for w and e = +-1 for the answer, the 
 
 and a Gaussian with these moments stands for it (assumed-density filtering).  Several such filters, with their
 own tau, pi and phi, learn from every answer; they are weighted by exp(sum of log Z), old answers counting
-less and less.  The pair comes from the filter of greatest weight: in proportion to the fourth power of what
+less and less.  From 128 answers on, filters that are far behind are out: they forecast and learn no more.
+The pair comes from the filter of greatest weight: in proportion to the fourth power of what
 its answer should tell, in nats.  So equal people asked at the same time are asked different things.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,12 +33,30 @@ from askone._common.compiled import dot, times
 from askone._common.types import Array
 from askone._common.validate import as_rows
 from askone.labels.ranking import Ranking
+from askone.learners.streaming import Exchange, StreamTask
 from askone.learners.thurstone import _compiled
 from askone.learners.thurstone.banks import PairBank
-from askone.learners.thurstone.base import MANY, SMALL, Heard, PairLearner
+from askone.learners.thurstone.base import CHUNK, LAPSE, MANY, SMALL, Heard, PairLearner
 
 _JOINT = 200  # so many entries of W and a filter keeps their whole covariance
 _SHARP, _EXPLORE = 4.0, 0.01  # pairs are drawn by worth^4; one in a hundred is any pair
+_SOON, _EVERY = 128, 64  # answers before filters are put out, and from one look to the next
+_NEAR, _FAR = 16.0, 25.0  # nats behind the best of the bank, and of a bank behind the best of all, that are too many
+
+
+@final
+class Asked(NamedTuple):
+    """Questions of a stream: the places of both items, what was answered (-1: nothing), the chances of the pairs."""
+
+    first: Array
+    second: Array
+    told: Array
+    chances: Array
+
+    @classmethod
+    def none(cls, n: int) -> Asked:
+        """Return room for so many."""
+        return cls(*(np.empty(n, kind) for kind in (np.int64, np.int64, np.int64, np.float64)))
 
 
 @final
@@ -43,7 +64,7 @@ _SHARP, _EXPLORE = 4.0, 0.01  # pairs are drawn by worth^4; one in a hundred is 
 class ThurstoneState:
     """For each bank: means (filters x m x p) and factors (filters x n x n, one for all items or each); log weights.
 
-    A factor is R of S = R^T R, with nothing above its diagonal.
+    A factor is R of S = R^T R, with nothing above its diagonal.  The evidence of filters that are out is -inf.
     ``traits``: see ``_compiled.adapt``, filters x 4.
     """
 
@@ -115,7 +136,9 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
             own = state.means[at][k], state.factors[at][0][k]
             pair, chance = _compiled.draw_joint(*own, phi, self.banks[at].flips[k], _SHARP, _EXPLORE, uniform[0])
         else:
-            pair, chance = _compiled.draw(*self._worths(state, at, k, phi), _SHARP, _EXPLORE, uniform[0])
+            utilities, spread = times(state.means[at][k], phi), self._spread(state, at, k, phi)
+            flip = self.banks[at].flips[k]
+            pair, chance = _compiled.pair_by(utilities, spread, flip, _SHARP, _EXPLORE, uniform[0])
         first, second = (int(places[pair]) for places in self.space.pairs)
         return first, second, chance
 
@@ -155,7 +178,11 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
 
     def _learnt(self, state: ThurstoneState, phis: list[Array], told: Heard) -> ThurstoneState:
         self._weigh(state, self._told(state, phis, told, learn=True))
-        return ThurstoneState(state.means, state.factors, state.evidence, state.traits, state.count + 1)
+        count = state.count + 1
+        if count >= _SOON and count % _EVERY == 0:
+            simplest = int(np.argmin([bank.features.size for bank in self.banks]))
+            _compiled.thin(state.evidence, self._sizes, simplest, _NEAR, _FAR)
+        return replace(state, count=count)
 
     def _logs(self, state: ThurstoneState, phis: list[Array], told: Heard) -> Array:
         return self._told(state, phis, told, learn=False)
@@ -163,6 +190,7 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
     def _told(self, state: ThurstoneState, phis: list[Array], told: Heard, learn: bool) -> Array:
         """Return log Z of every filter; where they learn, in place."""
         logs, first, (i, j, *_) = np.empty(len(state.evidence)), 0, told
+        _compiled.ready(state.evidence, logs)
         each = zip(self.banks, self._joint, state.means, state.factors, phis, strict=True)
         for bank, joint, means, factors, phi in each:
             part = slice(first, first + len(means))
@@ -173,6 +201,56 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
                 _compiled.tell_apart(means, *pair, *own, phi, *told, learn, logs[part])
             first += len(means)
         return logs
+
+    @cached_property
+    def _sizes(self) -> Array:
+        """How many filters each bank has."""
+        return np.array([len(bank.scales) for bank in self.banks])
+
+    def stream(self, state: ThurstoneState, X: Array, task: StreamTask) -> ThurstoneState:
+        """Ask and tell about rows: of few items in compiled code, into one copy of the state."""
+        if self.space.size > MANY:
+            return super().stream(state, X, task)
+        means, factors = (_flat(state.means), _flat(np.stack(some) for some in state.factors))
+        evidence, traits, count = state.evidence.copy(), state.traits.copy(), state.count
+        sizes = [bank.features.size for bank in self.banks]
+        banks = np.column_stack([self._sizes, sizes, self._joint])
+        flips = np.concatenate([bank.rates for bank in self.banks])
+        rules = (_SHARP, _EXPLORE, self.discount, LAPSE, _SOON, _EVERY, _NEAR, _FAR)
+        for start in range(0, len(X), CHUNK):
+            rows, part = X[start : start + CHUNK], task.part(start, start + CHUNK)
+            Phi = np.hstack([bank(rows) for bank in self.banks])
+            uniform = np.ascontiguousarray(task.draw(part.first, len(rows)), dtype=np.float64)
+            sealed, asked = task.respondent.seal_orders(part.rows, self.space), Asked.none(len(rows))
+            count = _compiled.stream(
+                banks, means, factors, evidence, traits, flips, Phi, uniform, *sealed, self.ties, count, *asked, rules
+            )
+            self._say(part, asked, count)
+        return self._apart(means, factors, evidence, traits, count)
+
+    def _say(self, task: StreamTask, asked: Asked, count: int) -> None:
+        """Tell whoever listens what was asked and answered, the last of ``count`` answers."""
+        if task.listen is None:
+            return
+        learnt = count - int((asked.told >= 0).sum())
+        each = zip(task.rows.tolist(), *(one.tolist() for one in asked), strict=True)
+        for row, first, second, told, chance in each:
+            names = self.space.items[first], self.space.items[second]
+            question = self._any.like(first=names[0], second=names[1], probability=chance, learnt=learnt)
+            task.listen(Exchange(row, question, None if told < 0 else bool(told)))
+            learnt += told >= 0
+
+    def _apart(self, means: Array, factors: Array, evidence: Array, traits: Array, count: int) -> ThurstoneState:
+        """Return the state whose means and factors follow each other in two arrays."""
+        m, apart, parts, mean, factor = self.space.size, list[Array](), list[tuple[Array, ...]](), 0, 0
+        for K, bank, joint in zip(self._sizes.tolist(), self.banks, self._joint, strict=True):
+            p = bank.features.size
+            shape = (1, K, m * p, m * p) if joint else (m, K, p, p)
+            size = math.prod(shape)
+            apart.append(means[mean : mean + K * m * p].reshape(K, m, p))
+            parts.append(tuple(factors[factor : factor + size].reshape(shape)))
+            mean, factor = mean + K * m * p, factor + size
+        return ThurstoneState(tuple(apart), tuple(parts), evidence, traits, count)
 
     # -- what is known ----------------------------------------------------------------------------
 
@@ -253,3 +331,8 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
             return np.ascontiguousarray(arrays[f"roots-{at}"])
         before = np.ascontiguousarray(arrays[f"factors-{at}"])
         return np.array([[_compiled.triangular(L) for L in some] for some in before])
+
+
+def _flat(arrays: Iterable[Array]) -> Array:
+    """Return the numbers of arrays one after the other: a copy."""
+    return np.concatenate([array.ravel() for array in arrays])
