@@ -180,6 +180,8 @@ def test_learning_anew_ends_a_duel():
         told.append((question.put_to(ErrorRates(0.5, 0.5)) if i >= 60 else question, answer))
     assert state.young is not None
     again = learner.relearnt(state, X, *map(list, zip(*told, strict=True)))
-    assert again.young is None and again.surprise == (1.0, 1.0)
-    assert learner.count(again) == 80 and learner.known(again) == 80
+    assert again.young is None
+    assert again.surprise == (1.0, 1.0)
+    assert learner.count(again) == 80
+    assert learner.known(again) == 80
     assert error(learner, again, turn=0) < error(learner, state, turn=0)
