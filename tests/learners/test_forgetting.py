@@ -14,6 +14,7 @@ from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.row_shift import RowMoments
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
+from askone.questions.base import ErrorRates
 from askone.session.simulation import simulate
 from learner_samples import NAMES, five
 from samples import models, same, small_labels, small_rows
@@ -165,3 +166,22 @@ def test_rows_of_one_kind_seldom_differ_and_others_do():
     assert np.array_equal(one.mean, many.mean)
     assert np.array_equal(one.squares, many.squares)
     assert not many.differ(RowMoments.none(3))
+
+
+def test_learning_anew_ends_a_duel():
+    """Somebody who presses keys at random surprises as a change does, until it is known what they are like."""
+    X, y = corners(80, 3)
+    learner, rng = Forgetting(INNER), np.random.default_rng(4)
+    state, told = learner.init(), []
+    for i in range(len(X)):
+        question = learner.ask(state, X[i], rng.uniform(size=learner.width))
+        answer = not question.holds(y[i]) if i >= 60 else bool(question.holds(y[i]))
+        state = learner.tell(state, X[i], question, answer)
+        told.append((question.put_to(ErrorRates(0.5, 0.5)) if i >= 60 else question, answer))
+    assert state.young is not None
+    again = learner.relearnt(state, X, *map(list, zip(*told, strict=True)))
+    assert again.young is None
+    assert again.surprise == (1.0, 1.0)
+    assert learner.count(again) == 80
+    assert learner.known(again) == 80
+    assert error(learner, again, turn=0) < error(learner, state, turn=0)

@@ -247,3 +247,16 @@ def test_of_candidates_that_are_kept_only_free_ones_are_asked():
     assert {at for at, choice in picked if choice.rule == "random"} == {1, 3, 5, 7}
     assert {at for at, choice in picked if choice.rule == "auto"} == {7}
     assert {choice.looked for _, choice in picked} == {4}
+
+
+def test_whoever_is_spared_gets_the_row_that_is_worth_least():
+    rows = np.linspace(-1, 1, 9)[:, None]
+    candidates, nobody = row_selection.Candidates(LEARNER, LEARNER.init(), rows), np.empty((0, 1))
+    free = np.arange(9) != 4
+    for lot in np.linspace(row_selection.BY_LOT, 0.99, 20):
+        at, choice = row_selection.best(candidates, nobody, 8, lot, free, spared=True)
+        assert candidates.worth[at] == candidates.worth[free].min() == choice.worth
+        assert (choice.rule, choice.looked) == ("least", 8)
+    lots = np.linspace(0.0, row_selection.BY_LOT - 0.01, 20)
+    same = [[row_selection.best(candidates, nobody, 8, lot, free, spared) for lot in lots] for spared in (True, False)]
+    assert same[0] == same[1]

@@ -137,12 +137,14 @@ class Forgetting(
     def relearnt(
         self, state: ForgettingState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
     ) -> ForgettingState:
-        """See ``Hindsight.relearnt``: nothing changes in the middle of a duel."""
-        if state.young is not None:
-            return state
+        """See ``Hindsight.relearnt``: what surprised may have been somebody's slips, so a duel about it is over.
+
+        If the concept did change, the alarm rings again.
+        """
         known = self.learner.count(state.old)
         last = slice(len(questions) - known, None)
-        return replace(state, old=abilities.relearnt(self.learner, state.old, X[last], questions[last], answers[last]))
+        old = abilities.relearnt(self.learner, state.old, X[last], questions[last], answers[last])
+        return self._alone(old, state.told, state.rows[0])
 
     def predict(self, state: ForgettingState, X: ArrayLike) -> Array:
         """Return predictions of the learner that has not been forgotten."""

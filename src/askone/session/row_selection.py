@@ -113,12 +113,13 @@ class Candidates:
 
 
 def best(
-    candidates: Candidates, waiting: Array, pool: int, lot: float, free: Array | None = None
+    candidates: Candidates, waiting: Array, pool: int, lot: float, free: Array | None = None, spared: bool = False
 ) -> tuple[int, Choice]:
     """Return which of the candidates, or of those that are still free, to ask about, and how it was chosen.
 
     ``waiting`` are rows whose questions are open: their neighbours would tell the same.  A row by ``lot`` is asked
-    with the probability ``Choice.share``, and while every row is as good as another.
+    with the probability ``Choice.share``, and while every row is as good as another.  ``spared``: good rows are for
+    others than whoever is asked, who gets the one that is worth least (rule "least").
     """
     places = np.arange(len(candidates.rows)) if free is None else np.flatnonzero(free)
     looked, share = len(places), candidates.share
@@ -128,6 +129,9 @@ def best(
     if worth.max() <= worth.min():
         at = int((lot - share) / (1.0 - share) * looked)
         return int(places[at]), Choice("random", pool, looked, float(worth[at]), 1.0)
+    if spared:
+        at = int(np.argmin(worth))
+        return int(places[at]), Choice("least", pool, looked, float(worth[at]), share)
     near = _near(candidates.rows[places], waiting)
     at = int(np.argmax(np.where(near, -np.inf, worth) if not near.all() else worth))
     return int(places[at]), Choice("auto", pool, looked, float(worth[at]), share)

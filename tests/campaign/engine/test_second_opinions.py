@@ -10,6 +10,7 @@ from askone.campaign.settings.settings import LearnerSettings, Settings
 from askone.errors import InvalidArgument
 from askone.learners.person import information
 from askone.questions.base import ErrorRates
+from askone.session.log import Asked
 from askone.store.notices import Reasked
 from askone.store.open import open_store
 from staged import PRICES, asking, assert_same_for_all, one, price, stage
@@ -19,9 +20,8 @@ ERRS = {"ann": 0.0, "bob": 0.0, "cid": 0.0, "dee": 0.15, "eve": 0.5}
 
 def answered(store, rows, seed=0, **ask):
     """A campaign that five people, of whom one answers at random, answered as long as there was a question."""
-    campaign = stage(
-        store, asking(PRICES, exam_share=0, overlap="auto", order="random", lease_seconds=1e4, **ask), rows=rows
-    )
+    ask = {"order": "random"} | ask
+    campaign = stage(store, asking(PRICES, exam_share=0, overlap="auto", lease_seconds=1e4, **ask), rows=rows)
     lots, held, idle, n = np.random.default_rng(seed), {}, 0, 0
     while idle < 20:
         who, n = list(ERRS)[lots.integers(5)], n + 1
@@ -103,3 +103,17 @@ def test_settings_take_auto_and_nothing_like_it(store):
     other = stage(store, asking(PRICES, exam_share=0), rows=10, name="d")
     one(other, ChangeSettings("boss", "x", {"ask": {"overlap": "auto"}}))
     assert other.projection.is_auto
+
+
+def test_rows_that_tell_much_are_for_others_than_those_who_tell_nothing(store):
+    """Only eve is spared them, once it is known that she does not look."""
+    campaign = answered(store, 240, order="auto", budget=230)
+    by = {rule: set() for rule in ("auto", "random", "least")}
+    given = {number: asked.given[0] for number, asked in campaign.projection.asked.items() if asked.given}
+    for entry in campaign.store.entries("c"):
+        if isinstance(entry.event, Asked) and entry.event.question.number in given:
+            number = entry.event.question.number
+            by[entry.event.choice.rule].add((given[number].who, number))
+    assert {who for who, _ in by["least"]} == {"eve"}
+    late = {number for number in given if number > 180}
+    assert not any(who == "eve" and number in late for who, number in by["auto"])

@@ -268,3 +268,24 @@ def test_rates_are_found_by_the_answers_as_they_were_learnt_anew():
     habits = state.habits._replace(rates=np.full_like(state.habits.rates, 0.3))
     _, told_now = learner._relearnt(state, habits)
     assert {one[1].slips for one in told_now} == {ErrorRates(0.3, 0.3)}
+
+
+def test_people_are_suspected_while_answers_are_few():
+    """Of all it is tried that they are careful, and of those who seem to err most that they do not look."""
+    X, y = sine(4, 60)
+    X = np.column_stack([X, X[::-1]])
+    model = askone.OneBitClassifier(["a", "b", "c"], random_state=0, keep_log=False).start(X)
+    told(model, X, np.array(["a", "b", "c"])[np.digitize(y, [-0.5, 0.5])], 0)
+    learner, state = model.stream_.learner, model.stream_.state
+    rates = learner._rates(state, state.base, state.told)
+    tried = [habits.rates for habits in learner._suspected(state, rates)]
+    assert (tried[0] == 0.03).all()
+    blind = [int(place) for one in tried[1:] for place in np.flatnonzero((one == 0.5).all(axis=1))]
+    heard = np.flatnonzero(state.answers >= 6)
+    assert sorted(blind) == heard.tolist()
+    assert blind[0] == heard[np.argmax(rates.habits.rates[heard].sum(axis=1))]
+    few = replace(learner, suspects=2)._suspected(state, rates)
+    assert [habits.rates.tolist() for habits in few] == [one.tolist() for one in tried[:3]]
+    assert not replace(learner, suspects=0)._suspected(state, rates)
+    assert not learner._suspected(replace(state, answers=10 * state.answers), rates)
+    assert (learner.init().anew, replace(learner, suspects=0).init().anew) == (60, 150)

@@ -12,7 +12,7 @@ from askone._common.types import Array
 from askone.campaign.engine.coverage import SHARE
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
-from askone.campaign.engine.second_opinions import SecondOpinions
+from askone.campaign.engine.second_opinions import SecondOpinions, tells_nothing
 from askone.campaign.engine.training_set import teaches
 from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
 from askone.campaign.settings.settings import Settings
@@ -113,7 +113,7 @@ class Planner:
         if self.projection.rowless:
             return PlannedQuestion(number, 0, "exam" if exam else "")
         for is_exam in (exam, not exam):  # when the rows of one sort have run out, the others are asked
-            position, choice = self._row(number, is_exam, besides)
+            position, choice = self._row(person, number, is_exam, besides)
             if position is not None:
                 plan = PlannedQuestion(number, position, "exam" if is_exam else "", choice)
                 return self._unless_known(plan, () if before is None else (before.position, *before.passed))
@@ -166,10 +166,11 @@ class Planner:
             return None
         return PlannedQuestion(number, unseen[int(place * len(unseen))], "gold")
 
-    def _row(self, number: int, is_exam: bool, besides: int | None) -> tuple[int | None, Choice | None]:
+    def _row(self, person: str, number: int, is_exam: bool, besides: int | None) -> tuple[int | None, Choice | None]:
         """Return a row for an exam, drawn from those kept for them, or one to learn from, as ``ask.order`` says.
 
-        The one that should help most is that of some that are drawn (see ``row_selection``).
+        The one that should help most is that of some that are drawn (see ``row_selection``).  Of whoever errs so often
+        that answers tell nothing, they would be lost on it; at one that is known well they show whether that is so.
         """
         pool, order, learner = self.projection.pool, self.settings.order, self.learner
         if order == "file" and not is_exam:
@@ -182,7 +183,8 @@ class Planner:
             return None, None
         candidates, free = looked
         waiting = self.row_cache.features(self.projection.waiting(_WAITING))
-        at, choice = row_selection.best(candidates, waiting, pool.left(), float(uniform[0]), free)
+        spared = bool(person) and tells_nothing(learner, self.projection.state, person)
+        at, choice = row_selection.best(candidates, waiting, pool.left(), float(uniform[0]), free, spared)
         return int(self._drawn[at]), choice
 
     def _look(self, learner: Forecasts[Any], uniform: Array, besides: int | None) -> tuple[Candidates, Array] | None:

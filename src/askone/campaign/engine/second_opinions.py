@@ -39,6 +39,11 @@ def refuse_auto(settings: Settings, learner: Learner[Any]) -> None:
         raise InvalidArgument("overlap", "a number of people, as this learner does not tell them apart", "auto")
 
 
+def tells_nothing(learner: Learner[Any], state: Any, person: str) -> bool:
+    """Return whether somebody is known to err so often that their answers tell next to nothing."""
+    return isinstance(learner, KnowsPeople) and information(learner.slips(state, person), 0.5) < _LEAST
+
+
 @final
 class _Doubtful(NamedTuple):
     """A question, how many had answered it, and the chance that yes is true."""
@@ -68,9 +73,9 @@ class SecondOpinions:
         projection, learner = self._projection, self._projection.learner
         if not projection.is_auto or not isinstance(learner, KnowsPeople) or not learner.revises(projection.state):
             return None
-        rates = learner.slips(projection.state, person)
-        if information(rates, 0.5) < _LEAST:
+        if tells_nothing(learner, projection.state, person):
             return None
+        rates = learner.slips(projection.state, person)
         rows_left = self.rows_left
         self._look(rows_left)
         mine = islice((one for one in self._doubtful if self._is_open(one, person)), _SHORT)

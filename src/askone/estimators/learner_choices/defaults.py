@@ -47,6 +47,7 @@ _NORMAL = (1024, 100)  # most columns, and most classes, beside which normal dis
 _WIDE = 33  # from so many columns on linear models are fitted beside; a bank has a linear map of its own
 _CAREFUL = 0.1  # error rates below this are taken for 0: they are known too roughly to be of use
 _AGAIN = 1.5  # growth of the answers after which classes are learnt anew with what is known of people: that is quick
+_SUSPECTS = 8  # people of whom it is tried early whether they look at all
 _STEEPEST = 0.03  # the least noise where answers are guessed, in halves of the range
 _LINES = (2.0, 5.0, 12.0)  # prior scales of their weights
 # Cells of classes are so little curved that more, or longer, steps only make forecasts too sure.
@@ -206,7 +207,7 @@ class SetLikelihood(FeatureChoice):
     small_sets: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
-        return CrowdLearner(self._alone(setup), again=_AGAIN, flip=setup.flip)
+        return CrowdLearner(self._alone(setup), again=_AGAIN, flip=setup.flip, suspects=_SUSPECTS)
 
     def _alone(self, setup: Setup) -> Learner[Any]:
         """Return the learner of answers that nobody is named with."""

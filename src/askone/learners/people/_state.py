@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 from typing import Any, final
 
@@ -81,6 +82,16 @@ class CrowdState:
     due: int
     anew: int
     added: int = 0
+
+    @cached_property
+    def heard(self) -> int:
+        """How many answers of people there were."""
+        return int(self.answers.sum())
+
+    def noted(self, base: Any, answers: Array, told: Answers, store: Buffer) -> CrowdState:
+        """Return the state with these, in a third of the time of ``replace``: it is made for each answer."""
+        known = self.people, answers, self.habits, self.intervals, self.common
+        return CrowdState(base, *known, told, store, self.due, self.anew, self.added)
 
     def to_arrays(self) -> dict[str, Array]:
         """Return all but the learner's state as arrays."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, final
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common.types import Array
-from askone._common.validate import as_number, as_row, as_rows
+from askone._common.validate import as_count, as_number, as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.labels.number import Real
 from askone.learners import abilities
@@ -39,6 +40,8 @@ from askone.questions.subset import Subset
 _FIRST, _GROWTH = 60, 1.7  # answers before the first look at rates, and their growth from look to look
 _LOOKED_AT = 1000  # answers up to which rates are found anew for whoever looks at them
 _EARLY = 150  # answers before all is learnt anew with the rates that were found
+_SUSPECTED, _HEARD = 200, 6  # answers up to which people are suspected, of those who gave so many
+_USUAL, _BLIND = 0.03, 0.5  # rates of a crowd that is careful, and of somebody who does not look
 _ALONE = 512  # answers of one person that are kept for when there is another
 _MOST = 4096  # answers that are kept to find rates by
 _ROOM = 4_000_000  # numbers of their rows, at most
@@ -73,6 +76,9 @@ class CrowdLearner(
 
     ``again`` is the growth of the answers from one time that all is learnt anew to the next.
     ``flip`` is how often answers are flipped after people gave them, which the learner knows: rates are without it.
+    ``suspects``: of so many people it is tried, as long as answers are few, whether all are more likely where theirs
+    tell nothing.  A model that has learnt from somebody who does not look foretells them, and others no better: only
+    another one shows it.  Where it is 0, nothing is learnt anew so early.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.kalman.regressor import FilterLearner
@@ -89,6 +95,7 @@ class CrowdLearner(
     careful: float = 0.0
     again: float = 4.0
     flip: float = 0.0
+    suspects: int = 0
     adds: ClassVar[tuple[type[Learner[Any]], ...]] = (abilities.KnowsPeople, abilities.Refits)
 
     def __post_init__(self) -> None:
@@ -97,6 +104,7 @@ class CrowdLearner(
         as_number(self.careful, "careful", 0.0, 1.0)
         as_number(self.again, "again", 1.0, strict=True)
         as_number(self.flip, "flip", 0.0, 0.49)
+        as_count(self.suspects, "suspects", 0)
 
     # -- what the learner says --------------------------------------------------------------------
 
@@ -110,7 +118,8 @@ class CrowdLearner(
 
     def init(self) -> CrowdState:
         none = np.zeros(0, np.int64), KnownHabits(np.zeros((0, 2))), np.zeros((0, 2, 2))
-        return CrowdState(self.base.init(), (), *none, 0.0, Answers(), Buffer(self.columns), _FIRST, _EARLY)
+        anew = _FIRST if self.suspects else _EARLY
+        return CrowdState(self.base.init(), (), *none, 0.0, Answers(), Buffer(self.columns), _FIRST, anew)
 
     def ask(self, state: CrowdState, x: ArrayLike, uniform: Array) -> Question:
         question: Question = self.base.ask(state.base, x, uniform)
@@ -252,8 +261,16 @@ class CrowdLearner(
         added = state.added + int(abs(after - before) > _SLIGHT)
         return replace(state, answers=answers, told=Answers(told), added=added)
 
+    @cached_property
+    def _most(self) -> int:
+        """How many answers are kept at most."""
+        return max(min(_MOST, _ROOM // self.columns), 64)
+
     def _counted(self, state: CrowdState, said: Said) -> Array:
         answers = state.answers.copy()
+        if len(said) == 1:
+            answers[said[0][0]] += 1
+            return answers
         for place in {place for place, _ in said}:
             answers[place] += 1
         return answers
@@ -319,13 +336,13 @@ class CrowdLearner(
     def _noted(self, state: CrowdState, base: Any, said: Said, row: Array, question: Question, bit: bool) -> CrowdState:
         """Return the state with the learner's after an answer, which is kept to find rates by."""
         answers = self._counted(state, said)
-        told, store, most = state.told, state.store, max(min(_MOST, _ROOM // self.columns), 64)
-        if len(told) >= (_ALONE if len(state.people) < 2 else most):  # of one person alone nothing can be found
+        told, store = state.told, state.store
+        if len(told) >= (_ALONE if len(state.people) < 2 else self._most):  # of one person alone nothing can be found
             half = len(told) // 2
             store = Buffer(self.columns).extended(0, store.view(len(told))[-half:])
             told = Answers(list(told)[-half:])
         store = store.extended(len(told), row)
-        return replace(state, base=base, answers=answers, told=told.after((said, question, bit)), store=store)
+        return state.noted(base, answers, told.after((said, question, bit)), store)
 
     def people(self, state: CrowdState) -> list[Person]:
         each = zip(state.people, state.answers.tolist(), state.habits.rates, state.intervals, strict=True)
@@ -333,7 +350,7 @@ class CrowdLearner(
 
     def people_now(self, state: CrowdState) -> list[Person]:
         """See ``KnowsPeople.people_now``: of many answers, by the last look, which they change little."""
-        few = len(state.people) > 1 and int(state.answers.sum()) <= _LOOKED_AT
+        few = len(state.people) > 1 and state.heard <= _LOOKED_AT
         rates = self._rates(state, state.base, state.told) if few else None
         if rates is None:
             return self.people(state)
@@ -346,7 +363,7 @@ class CrowdLearner(
     # -- rates ------------------------------------------------------------------------------------
 
     def _due(self, state: CrowdState) -> bool:
-        return len(state.people) > 1 and (int(state.answers.sum()) >= state.due or self._revised(state))
+        return len(state.people) > 1 and (state.heard >= state.due or self._revised(state))
 
     def _revised(self, state: CrowdState) -> bool:
         """Return whether so many opinions joined others that all should be learnt anew, where it can be."""
@@ -359,20 +376,32 @@ class CrowdLearner(
         """Return the rates of people, if they are due, and all learnt anew with them; else what the learner fits."""
         if not self._due(state):
             return marked(_MARK, self.base.fit(state.base))
-        found = {"answers": np.array(int(state.answers.sum()))}
+        found = {"answers": np.array(state.heard)}
         rates = self._rates(state, state.base, state.told)
         if rates is None:
             return found
         found["anew"], revised = np.array(0), self._revised(state)
-        if self.revises(state) and (revised or int(state.answers.sum()) >= state.anew):
+        if self.revises(state) and (revised or state.heard >= state.anew):
             # Opinions that were not learnt yet are to be: by the habits so far, if the present model misjudges people.
             least = -np.inf if revised else rates.evidence
-            for habits in (rates.habits, state.habits) if revised else (rates.habits,):
+            before = [state.habits] if revised else []
+            for habits in (rates.habits, *before, *self._suspected(state, rates)):
                 again = self._rates(state, *self._relearnt(state, habits))
                 if again is not None and again.evidence > least:  # the answers are more likely by what is learnt anew
                     found |= {"anew": np.array(1)} | marked(_LEARNT, habits._asdict())
                     rates, least = again, again.evidence
         return found | rates.habits._asdict() | {"intervals": rates.intervals, "common": np.array(rates.common)}
+
+    def _suspected(self, state: CrowdState, rates: CrowdRates) -> list[KnownHabits]:
+        """Return habits by which all people are careful, or one of those who seem to err most does not look."""
+        if not self.suspects or state.heard > _SUSPECTED:
+            return []
+        each, heard = rates.habits.rates, np.flatnonzero(state.answers >= _HEARD)
+        found = [np.full_like(each, _USUAL)]
+        for place in heard[np.argsort(-each[heard].sum(axis=1), kind="stable")][: self.suspects].tolist():
+            found.append(np.full_like(each, rates.common))
+            found[-1][place] = _BLIND
+        return [KnownHabits(one) for one in found]
 
     def _relearnt(self, state: CrowdState, habits: KnownHabits) -> tuple[Any, Answers]:
         """Return the learner's state after all was learnt anew with these habits, and the answers as they are in it."""
