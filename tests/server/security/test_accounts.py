@@ -6,7 +6,7 @@ import pytest
 
 from askone.server.security.tokens import digest, new_secret
 from calling import API, assert_error
-from sites import PASSWORD, QUICK, Site, code, ok
+from sites import PASSWORD, QUICK, code, ok
 
 DRINKS, PRICES = f"{API}/campaigns/drinks", f"{API}/campaigns/prices"
 
