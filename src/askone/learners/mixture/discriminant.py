@@ -66,9 +66,8 @@ class DiscriminantMember(FittedMember):
         chances = np.maximum(flip + (1.0 - 2.0 * flip) * bits[chosen, : likelihood.outputs], _TINY)
         V = _components(rows, self.size)
         Z, nu = rows @ V, self.prior * V.shape[1]
-        first = _normals(Z[:half], chances[:half], _normalised(chances[:half]), nu)
-        heat = _temperature(first, Z[half:], chances[half:])
-        found = _normals(Z, chances, first.after(Z, chances), nu)  # from there it is not far
+        heat = _temperature(_normals(Z[:half], chances[:half], nu), Z[half:], chances[half:])
+        found = _normals(Z, chances, nu)
         return {
             "components": V, "means": found.means, "factors": found.factors, "freedom": found.freedom,
             "constants": heat * found.constants, "heat": np.array(heat),
@@ -128,16 +127,12 @@ def _components(rows: Array, most: int) -> Array:
     return np.ascontiguousarray(eigh(centred.T @ centred, subset_by_index=(d - most, d - 1))[1])
 
 
-def _normalised(chances: Array) -> Array:
-    """Return what answers alone say of the classes of rows."""
-    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
-
-
-def _normals(Z: Array, chances: Array, r: Array, nu: float) -> _Normals:
-    """Return the normal distributions of rows by what their answers leave, begun at r: see ``DiscriminantMember``."""
+def _normals(Z: Array, chances: Array, nu: float) -> _Normals:
+    """Return the normal distributions of rows by what their answers leave: see ``DiscriminantMember``."""
     (n, q), K = Z.shape, chances.shape[1]
     i, j = np.tril_indices(q)
     products, rounds = Z[:, i] * Z[:, j], 0
+    r = chances / chances.sum(axis=1, keepdims=True)
     while True:
         held, sums = r.sum(axis=0), r.T @ Z
         means = sums / (held + 1.0)[:, None]
