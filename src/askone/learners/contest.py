@@ -2,9 +2,8 @@
 
 Which bandwidth, which features? The answers say: every member forecasts each answer before it learns it.  Questions
 come from the leader, the member of least loss; predictions from all, with the shares of ``Scores``.  After 256, 512,
-1024, ...  answers a member is out if it is more than ``errors`` standard errors behind the best one, at every 64
-answers between (from 128 on) if it is nearly twice as many, and after ``last`` answers all but the leader are: from
-then on an answer costs what it costs the leader alone.  Some members are
+1024, ...  answers a member is out if it is more than ``errors`` standard errors behind the best one, and after
+``last`` answers all but the leader are: from then on an answer costs what it costs the leader alone.  Some members are
 ``quick``: a line is soon as good as it will ever be, while finer models are still behind.  These may lead, but do not
 put the best of the others out before it is clearly behind them; after half of ``last`` it and the leader are all that
 is left, and after ``last`` both stay until it leads, or is clearly behind.
@@ -55,7 +54,6 @@ from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
 _BLOCK = 64  # rows that members look at together
-_LOOK, _SURE = 64, 1.75  # answers from look to look between the powers of two, and times as many errors as at those
 _FADED = 0.25  # of what forecasts counted for before all was learnt anew
 
 
@@ -237,10 +235,7 @@ class Contest(
             losses[i] = -log(slipped(said))
             total += weight * said
         state = ContestState(tuple(parts), state.scores.after(losses, self.count(state)))
-        told = self.count(state)
-        if self._due(told):
-            return total, self._thinned(state)
-        return total, self._thinned_soon(state) if told % _LOOK == 0 and 2 * told >= self.first else state
+        return total, self._thinned(state) if self._due(self.count(state)) else state
 
     def stream(self, state: ContestState, X: Array, task: StreamTask) -> ContestState:
         """Ask and learn about many rows; once one learner is left, by its own stream."""
@@ -307,14 +302,6 @@ class Contest(
             if leader in self.quick and state.scores.behind(leader)[best] <= self.errors:
                 left.add(best)
         return replace(state, parts=tuple(part if i in left else None for i, part in enumerate(state.parts)))
-
-    def _thinned_soon(self, state: ContestState) -> ContestState:
-        """Without those that are far behind."""
-        alive = self.alive(state)
-        best = state.scores.best([i for i in alive if i not in self.quick] or list(alive))
-        behind = state.scores.behind(best)
-        out = [i for i in alive if behind[i] > _SURE * self.errors]
-        return replace(state, parts=tuple(None if i in out else part for i, part in enumerate(state.parts)))
 
     def weighted(self, state: ContestState) -> list[tuple[float, Forecasts[Any], Any]]:
         """Return the members that are in, with their states, and the weights of their predictions."""

@@ -51,8 +51,8 @@ _SUSPECTS = 8  # people of whom it is tried early whether they look at all
 _STEEPEST = 0.03  # the least noise where answers are guessed, in halves of the range
 _LINES = (2.0, 5.0, 12.0)  # prior scales of their weights
 # Cells of classes are so little curved that more, or longer, steps only make forecasts too sure.
-_CLASS_TREES: dict[str, Any] = {"depth": 5, "rounds": 30, "rate": 0.25, "few": 0, "penalty": 2.0, "least": 20,
-                                "part": 0.8, "wide": 32}  # fmt: skip
+_CLASS_TREES: dict[str, Any] = {"depth": 5, "rounds": 40, "rate": 0.2, "penalty": 2.0, "least": 20, "part": 0.8,
+                                "wide": 32}  # fmt: skip
 
 
 @final

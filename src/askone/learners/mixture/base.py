@@ -10,9 +10,8 @@ an answer at c is the slope of the absolute error there, |y - f| >= |y - c| - e 
 error of the mean, and two models that err in different places are better together than the better one.  (The
 likelihood of such an answer would say little: asked at the median, yes and no are equally likely by all.)
 
-A fit is due when the answers have grown by a fifth, of numbers later by two fifths.  Models whose shares came to
-nothing sleep until the next one: an answer then costs what it costs the learner alone.  Each time a model sleeps it is
-fitted more seldom.
+A fit is due when the answers have grown by a fifth.  Models whose shares came to nothing sleep until the next one: an
+answer then costs what it costs the learner alone.  Each time a model sleeps it is fitted more seldom.
 """
 
 from __future__ import annotations
@@ -41,9 +40,8 @@ from askone.learners.scores import Scores
 from askone.learners.streaming import Exchange, StreamBlock, StreamTask
 from askone.questions.base import Answer, Question
 
-_GROWTH = 1.2  # of the answers, from fit to fit, of few
-_MANY, _MANY_ASLEEP = 1000, 250  # how many that is, and where a model slept
-_SELDOM = 3  # times that a model may sleep and be fitted the more seldom: at last when the answers have doubled
+_GROWTH = 1.2  # of the answers, from fit to fit
+_SELDOM = 3  # times that a model may sleep and be fitted the more seldom, at last when the answers have doubled
 _TRUST, _TRIED = 0.3, 100.0  # see ``_caution``: the learner's own weight is 1, answers count from the first fit on
 _EARLY = 8  # answers by output before the first fit of what alone reads texts: no other guess is any better
 _ANEW = 512  # answers after a change of the concept by which models are fitted to those since
@@ -101,8 +99,6 @@ class Mixture(
     flip: float
     turns: ClassVar[int]
     """Of so many questions one is the learner's own while others are awake."""
-    growth: ClassVar[float] = _GROWTH
-    """Of many answers, from fit to fit."""
 
     def __post_init__(self) -> None:
         if self.base.columns > self.layout.columns:
@@ -426,9 +422,7 @@ class Mixture(
             else:
                 turns[2, i] = 0 if earned.get(i, 0.0) >= _ASLEEP else min(turns[2, i] + 1, _SELDOM)
             fits[i], turns[3, i] = found, since
-            slept = int(turns[2, i])
-            many = told - since >= (_MANY_ASLEEP if slept else _MANY)
-            growth = (self.growth if many else _GROWTH) ** (1 + slept)
+            growth = _GROWTH ** (1 + int(turns[2, i]))
             turns[1, i] = max(told + int((told - since) * (growth - 1.0)), state.told + 1)
         return replace(state, fits=tuple(fits), turns=turns, heat=heat, scores=scores, awake=state.told)
 

@@ -102,14 +102,8 @@ class _Normals(NamedTuple):
 
     def distances(self, Z: Array) -> Array:
         """Return (z - m)^T S^-1 (z - m)."""
-        K, q = self.means.shape
-        whitened = (Z @ self.factors.reshape(K * q, q).T).reshape(len(Z), K, q)
-        whitened -= (self.factors @ self.means[:, :, None])[:, :, 0]
-        return np.asarray(np.einsum("nkq,nkq->nk", whitened, whitened))
-
-    def after(self, Z: Array, chances: Array) -> Array:
-        """Return the chances of the classes of rows, by their answers too."""
-        return np.asarray(softmax(self.logs - 0.5 * self.distances(Z) + np.log(chances), axis=1))
+        found = [((Z - m) @ A.T) ** 2 for m, A in zip(self.means, self.factors, strict=True)]
+        return np.column_stack([one.sum(axis=1) for one in found])
 
     @property
     def constants(self) -> Array:
@@ -130,16 +124,15 @@ def _components(rows: Array, most: int) -> Array:
 def _normals(Z: Array, chances: Array, nu: float) -> _Normals:
     """Return the normal distributions of rows by what their answers leave: see ``DiscriminantMember``."""
     (n, q), K = Z.shape, chances.shape[1]
-    i, j = np.tril_indices(q)
-    products, rounds = Z[:, i] * Z[:, j], 0
-    r = chances / chances.sum(axis=1, keepdims=True)
+    r, rounds = chances / chances.sum(axis=1, keepdims=True), 0
     while True:
-        held, sums = r.sum(axis=0), r.T @ Z
-        means = sums / (held + 1.0)[:, None]
+        held = r.sum(axis=0)
+        means = (r.T @ Z) / (held + 1.0)[:, None]
         spread = np.empty((K, q, q))
-        spread[:, i, j] = r.T @ products - means[:, i] * sums[:, j] - sums[:, i] * means[:, j]
-        spread[:, i, j] += held[:, None] * means[:, i] * means[:, j]
-        spread[:, j, i] = spread[:, i, j]
+        for k in range(K):
+            there = r[:, k] > _SETTLED / n
+            D = Z[there] - means[k]
+            spread[k] = (r[there, k, None] * D).T @ D
         pooled = (spread.sum(axis=0) + _RIDGE * q * np.eye(q)) / (n + q)
         factors, logs = np.empty((K, q, q)), np.log((held + 1.0) / (n + K))
         triangles = np.linalg.cholesky((spread + nu * pooled) / (held + nu)[:, None, None])
@@ -147,7 +140,7 @@ def _normals(Z: Array, chances: Array, nu: float) -> _Normals:
             factors[k] = dtrtri(triangles[k], lower=1)[0]
             logs[k] -= np.log(np.diag(triangles[k])).sum()
         found, rounds = _Normals(means, factors, logs, held + nu - q + 1.0), rounds + 1
-        after = found.after(Z, chances)
+        after = softmax(logs - 0.5 * found.distances(Z) + np.log(chances), axis=1)
         if rounds == _ROUNDS or np.abs(after - r).max(initial=0.0) < _SETTLED:
             return found
         r = after

@@ -51,7 +51,6 @@ class NumberMixture(
     layout: RowLayout
     flip: float = 0.0
     turns: ClassVar[int] = 4
-    growth: ClassVar[float] = 1.4  # of many answers the next fit differs little from the last one
 
     @cached_property
     def likelihood(self) -> NumberBits:

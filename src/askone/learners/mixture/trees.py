@@ -44,7 +44,6 @@ _WANTED = re.compile(
 class TreeMember(FittedMember):
     """Trees of at most ``depth`` splits in a row, each of a part of rows and columns, added at ``rate``.
 
-    Of fewer than ``few`` bits, half as many take twice as long steps.
     Of up to ``wide`` columns each tree sees all: which class it is often depends on several together.
 
     A bit has an information of 1/4 at most, in units of its scale: a penalty of 3 on leaves is that of twelve bits.
@@ -60,7 +59,6 @@ class TreeMember(FittedMember):
     part: float = 0.7
     seed: int = 0
     wide: int = 0
-    few: int = 1000
     first: ClassVar[int] = 128
 
     def __post_init__(self) -> None:
@@ -81,7 +79,6 @@ class TreeMember(FittedMember):
     def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         m = likelihood.outputs
         rounds = min(self.rounds, max(_TREES // m, _FEWEST))
-        rounds = max(rounds // 2, 1) if len(X) < self.few else rounds
         # What is asked depends on what is believed, so that no constant is right: it would give up some class, and
         # the slope of a class that is given up is next to nothing.
         middle = _constant(likelihood, bits, flip) if m == 1 else np.zeros(m)

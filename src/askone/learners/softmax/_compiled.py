@@ -78,23 +78,15 @@ def scores(phi: Array, W: Array) -> Array:
 
 
 @jit
-def mixture(evidence: Array, members: Array) -> Array:
-    """Return the members' class probabilities, weighted by exp(evidence)."""
-    K, T, m = members.shape
-    weights = softmax(evidence.reshape(K * T))
-    return product(weights.reshape(1, K * T), members.reshape(K * T, m))[0]
-
-
-@jit
-def judged(members: Array, cell: Array, evidence: Array, keep: float, lapse: float) -> tuple[float, Array]:
-    """Return P(cell) by the mixture, and keep times the evidence with log P(cell) of each member and temperature."""
+def judged(members: Array, cell: Array, evidence: Array, keep: float, lapse: float) -> Array:
+    """Return keep times the evidence, and the logarithm of P(cell) at every member and temperature."""
     K, T, _ = members.shape
     out = np.empty((K, T))
     for k in range(K):
         for t in range(T):
             said = (1.0 - lapse) * dot(members[k, t], cell) + 0.5 * lapse
             out[k, t] = keep * evidence[k, t] + log(said)
-    return dot(mixture(evidence, members), cell), out
+    return out
 
 
 @jit
@@ -104,6 +96,14 @@ def is_sure(cell: Array) -> bool:
     for j in range(cell.shape[0]):
         between += cell[j] != 0.0 and cell[j] != 1.0
     return between == 0
+
+
+@jit
+def mixture(evidence: Array, members: Array) -> Array:
+    """Return the members' class probabilities, weighted by exp(evidence)."""
+    K, T, m = members.shape
+    weights = softmax(evidence.reshape(K * T))
+    return product(weights.reshape(1, K * T), members.reshape(K * T, m))[0]
 
 
 @jit

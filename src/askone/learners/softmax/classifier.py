@@ -4,8 +4,7 @@ A bit says Y in A (the set asked, or its complement); the model is p(y|x) = soft
 the bank has its own prior, W ~ N(0, s I), and keeps the most likely W:
 
 - an answer is one damped natural-gradient step, W -= variance phi g, g = p - p(.|A);
-- when the number of answers has grown by a fifth, later by two fifths, all stored bits are fitted again
-  (``_compiled.refit``);
+- when the number of answers has grown by a fifth, all stored bits are fitted again (``_compiled.refit``);
 - when the store is full, its older half becomes a normal prior (mean and precision, so that the fit stays where it
   is) and is forgotten: memory and time are bounded.
 
@@ -55,8 +54,7 @@ _FLOOR, _DOUBT = 1e-3, 0.5  # of the questions' class probabilities is uniform, 
 _MANY = 20
 _TINY = 1e-12
 _FADED = 0.25  # of what forecasts counted for before all was learnt anew
-_GROWTH, _EARLY = (0.2, 0.4), 100  # of the answers, from refit to refit: of few, and of more than
-_FEW = 250
+_GROWTH, _EARLY = 0.2, 100
 _BEHIND, _ALL = 1.3, 4  # members so much worse than the best rest, but for every fourth refit
 _STORED = 1 << 22  # numbers kept of old rows
 _BLOCK = 64
@@ -255,7 +253,8 @@ class SetLikelihoodLearner(
         cell = self._cell(question, question.accept(answer))
         before = self._before(state, question)
         seen = self._seen(state, known, before)
-        return self._learnt(state, seen, cell, before, of_family(question, Subset).row)
+        said = self._said(self._mixture(state, seen), cell)
+        return said, self._learnt(state, seen, cell, before, of_family(question, Subset).row)
 
     def _phi(self, row: Array) -> Array:
         """Return the features of one row, kept until there are others: who is asked about a row is told of it next."""
@@ -292,12 +291,13 @@ class SetLikelihoodLearner(
             uniform = task.draw(task.first + start, len(Phi))
             for i, phi in enumerate(Phi):
                 seen = self._seen(state, phi)
-                question = self._question(self._mixture(state, seen), uniform[i], self.count(state))
+                p = self._mixture(state, seen)
+                question = self._question(p, uniform[i], self.count(state))
                 answer = task.answer(start + i, question)
                 if answer is not None:
                     cell = self._cell(question, question.accept(answer))
-                    said, state = self._learnt(state, seen, cell)
-                    if not go_on(start + i, said):
+                    state = self._learnt(state, seen, cell)
+                    if not go_on(start + i, self._said(p, cell)):
                         return start + i + 1, state
         return len(X), state
 
@@ -327,10 +327,10 @@ class SetLikelihoodLearner(
 
     def _learnt(
         self, state: LikelihoodState, seen: Seen, cell: Array, before: Array | None = None, row: int = 0
-    ) -> tuple[float, LikelihoodState]:
-        """Return the chance of a bit and the state after it; its own arrays may be written."""
+    ) -> LikelihoodState:
+        """Return the state after a bit; its own arrays may be written."""
         answers, due, refits, stored = state.counts
-        said, evidence, known = self._judged(state, seen, cell)
+        evidence, known = self._judged(state, seen, cell)
         if answers + 1 < due:
             flat = (len(seen.phi), -1)
             parts = (state.W.reshape(flat), state.variance.reshape(flat), seen.phi, cell, state.damping)
@@ -342,17 +342,15 @@ class SetLikelihoodLearner(
         state = LikelihoodState(*same, evidence, known, counts, store)
         if answers + 1 >= due or stored + 1 >= self.capacity:
             state = self._refitted(state)
-        return said, state
+        return state
 
-    def _judged(
-        self, state: LikelihoodState, seen: Seen, cell: Array
-    ) -> tuple[float, Array, tuple[float, float, float]]:
-        """Return the chance of an answer, and the discounted log-likelihoods after it, forecast before it is learnt."""
+    def _judged(self, state: LikelihoodState, seen: Seen, cell: Array) -> tuple[Array, tuple[float, float, float]]:
+        """Return the discounted log-likelihoods after one more answer, forecast before it is learnt."""
         keep = 1.0 - 1.0 / max(_MEMORY * state.counts[0], 50.0)
         count, blank, slipped = state.heard
         plain = log((1.0 - _LAPSE) * (float(cell.sum()) / len(cell)) + 0.5 * _LAPSE)
         heard = (keep * count + 1.0, keep * blank + plain, keep * slipped + self._slipped(state, seen, cell))
-        return *_compiled.judged(seen.members, cell, state.evidence, keep, _LAPSE), heard
+        return _compiled.judged(seen.members, cell, state.evidence, keep, _LAPSE), heard
 
     def _slipped(self, state: LikelihoodState, seen: Seen, cell: Array) -> float:
         """Return what an answer is expected to cost who knows the class: sum of p(y) H(A_y), H the entropy of a bit."""
@@ -370,7 +368,7 @@ class SetLikelihoodLearner(
         found = _compiled.refit(Phi, cells, np.ascontiguousarray(state.W[:, chosen]), prior)
         W, variance, damping = state.W.copy(), state.variance.copy(), state.damping.copy()
         W[:, chosen], variance[:, chosen], damping[chosen] = found.W, found.variance, found.damping
-        due = answers + max(1, min(int(_GROWTH[answers > _FEW] * answers), self.capacity // 4))
+        due = answers + max(1, min(int(_GROWTH * answers), self.capacity // 4))
         state = replace(state, W=W, variance=variance, damping=damping, counts=(answers, due, refits + 1, stored))
         return self._forgotten(state) if full else state
 
