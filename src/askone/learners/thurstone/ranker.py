@@ -41,7 +41,7 @@ from askone.learners.thurstone.base import CHUNK, LAPSE, MANY, SMALL, Heard, Pai
 _JOINT = 200  # so many entries of W and a filter keeps their whole covariance
 _SHARP, _EXPLORE = 4.0, 0.01  # pairs are drawn by worth^4; one in a hundred is any pair
 _SOON, _EVERY = 128, 64  # answers before filters are put out, and from one look to the next
-_NEAR, _FAR = 16.0, 25.0  # nats behind the best of the bank, and of a bank behind the best of all, that are too many
+_NEAR, _FAR = 40.0, 60.0  # nats behind the best of the bank, and of a bank behind the best of all, that are too many
 
 
 @final
