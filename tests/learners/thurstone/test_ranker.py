@@ -519,6 +519,30 @@ def test_live_before_any_rows_were_shown():
     assert model.score(X, y) > 0.7
 
 
+def test_filters_without_hope_are_out_and_the_simplest_stay():
+    evidence = np.array([-60.0, -1.0, -42.0, -70.0, -90.0, -50.0, 0.0])
+    _compiled.thin(evidence, np.array([2, 3, 2]), 1, 40.0, 30.0)
+    # The first of its bank is 59 behind; so is the last bank's.  The second bank, far behind the best, is the simplest.
+    assert evidence.tolist() == [-np.inf, -1.0, -42.0, -70.0, -np.inf, -np.inf, 0.0]
+    _compiled.thin(evidence, np.array([2, 3, 2]), 0, 40.0, 30.0)  # who is out stays out
+    assert evidence.tolist() == [-np.inf, -1.0, *[-np.inf] * 4, 0.0]
+
+
+@pytest.mark.parametrize("maps", MAPS)
+def test_filters_are_out_at_the_same_answers_in_a_stream(maps, monkeypatch):
+    monkeypatch.setattr("askone.learners.thurstone.ranker._NEAR", 2.0)
+    monkeypatch.setattr("askone.learners.thurstone.ranker._FAR", 3.0)
+    made, rows, labels = learner(maps, flip=0.05), small_rows(200), orders(200)
+    streamed = simulate(made, rows, Oracle(labels), at=[], seed=2).state
+    told = Stream(made, seed=2)
+    for x, order in zip(rows, labels, strict=True):
+        question = told.ask(x)
+        told.tell(question, question.answer(order))
+    assert np.isneginf(streamed.evidence).any()
+    assert np.isfinite(streamed.evidence).any()
+    assert same(made, streamed, told.state)
+
+
 def test_a_stream_is_what_fit_does():
     X, y = small_rows(40), orders(40)
     fitted = OneBitRanker(ITEMS, random_state=0, learner=Thurstone(n_components=20)).fit(X, y)
