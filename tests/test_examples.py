@@ -27,9 +27,11 @@ def test_notebooks_run(path, tmp_path):
     pytest.importorskip("ipykernel", reason="notebooks need a kernel")
     pytest.importorskip("nbclient", reason="notebooks need nbclient")
     script = (
-        "import sys, nbclient, nbformat\n"
+        "import sys, jupyter_client, nbclient, nbformat\n"
         "notebook = nbformat.read(sys.argv[1], as_version=4)\n"
-        "nbclient.NotebookClient(notebook, timeout=1200, kernel_name='python3').execute()\n"
+        # By files, not by ports: one that is free when it is chosen may be a server's when the kernel takes it.
+        "kernel = jupyter_client.AsyncKernelManager(kernel_name='python3', transport='ipc')\n"
+        "nbclient.NotebookClient(notebook, km=kernel, timeout=1200).execute()\n"
         "print(sum(bool(cell.get('outputs')) for cell in notebook.cells))\n"
     )
     done = subprocess.run(

@@ -203,7 +203,9 @@ def watch(event, given):
         if (mode and set(mode) & set("wax+")) or (flags and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):
             written.append(os.path.realpath(path))
     if event in ("os.mkdir", "os.rename", "os.remove"):
-        written.append(os.path.realpath(given[0]))
+        at = given[2] if event == "os.rename" else given[-1]  # an open folder that the name is of, or -1
+        folder = os.readlink(f"/proc/self/fd/{at}") if at >= 0 else os.getcwd()
+        written.append(os.path.realpath(os.path.join(folder, given[0])))
 
 sys.addaudithook(watch)
 from sites import Site

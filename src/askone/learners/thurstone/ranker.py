@@ -45,7 +45,7 @@ _NEAR, _FAR = 40.0, 60.0  # nats behind the best of the bank, and of a bank behi
 
 
 @final
-class Asked(NamedTuple):
+class AskedPairs(NamedTuple):
     """Questions of a stream: the places of both items, what was answered (-1: nothing), the chances of the pairs."""
 
     first: Array
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
     chances: Array
 
     @classmethod
-    def none(cls, n: int) -> Asked:
+    def none(cls, n: int) -> AskedPairs:
         """Return room for so many."""
         return cls(*(np.empty(n, kind) for kind in (np.int64, np.int64, np.int64, np.float64)))
 
@@ -221,14 +221,14 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
             rows, part = X[start : start + CHUNK], task.part(start, start + CHUNK)
             Phi = np.hstack([bank(rows) for bank in self.banks])
             uniform = np.ascontiguousarray(task.draw(part.first, len(rows)), dtype=np.float64)
-            sealed, asked = task.respondent.seal_orders(part.rows, self.space), Asked.none(len(rows))
+            sealed, asked = task.respondent.seal_orders(part.rows, self.space), AskedPairs.none(len(rows))
             count = _compiled.stream(
                 banks, means, factors, evidence, traits, flips, Phi, uniform, *sealed, self.ties, count, *asked, rules
             )
             self._say(part, asked, count)
         return self._apart(means, factors, evidence, traits, count)
 
-    def _say(self, task: StreamTask, asked: Asked, count: int) -> None:
+    def _say(self, task: StreamTask, asked: AskedPairs, count: int) -> None:
         """Tell whoever listens what was asked and answered, the last of ``count`` answers."""
         if task.listen is None:
             return
