@@ -101,10 +101,12 @@ def _leave_out(campaign: campaigns.Campaign, person: str, name: str, console: Co
     projection = campaign.projection
     before = len(projection.lessons.all)
     projection.apply([Entry(Excluded(f"replay-without-{person}", person), seq=projection.seq + 1)])
-    due = projection.trainer.due()
-    if due is not None:  # fits that had these answers in them are gone
+    while (due := projection.trainer.due()) is not None:  # fits that had these answers in them are gone
         fit = fit_of(due.learner, due.state)
         projection.trainer.made[fit.hash] = fit.packed
-        projection.apply([Entry(Fitted(f"{FIT}without-{person}", due.learnt, fit.hash), seq=projection.seq + 1)])
+        number = len(projection.trainer.made)
+        event = Fitted(f"{FIT}without-{person}-{number}", due.learnt, fit.hash)
+        projection.apply([Entry(event, seq=projection.seq + 1)])
+        projection.trainer.settle()
     told = f"{projection.people[person].answers} answers; {before} lessons become {len(projection.lessons.all)}"
     say(console, f"Without {name}: {told}.")

@@ -22,6 +22,8 @@ from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.learners.streaming import StreamTask
 from askone.questions.base import ErrorRates
 from askone.questions.between import Between
+from askone.session.log import Fitted
+from askone.session.replay import fold, stacked
 from askone.session.simulation import simulate
 from askone.session.stream import Stream
 
@@ -235,3 +237,21 @@ def test_without_lightgbm_the_rest_goes_on(monkeypatch):
 def test_a_layout_narrower_than_the_learner_is_refused():
     with pytest.raises(ValueError, match="layout"):
         dataclasses.replace(numbers(), layout=RowLayout.plain(2))
+
+
+WORDS = {"bill": ["invoice", "charged", "refund", "paid"], "parcel": ["parcel", "courier", "late", "address"]}
+
+
+def test_texts_are_read_by_a_fit_that_comes_after_all_answers():
+    """As when somebody is left out: earlier fits had their answers in them, and the learner alone sees no text."""
+    rng = np.random.default_rng(0)
+    labels = np.array(list(WORDS))[rng.integers(0, 2, 200)]
+    rows = [{"text": " ".join(rng.choice(WORDS[one], 3))} for one in labels]
+    model = OneBitClassifier(list(WORDS), random_state=0, keep_log=True).fit(rows, labels)
+    learner, log = model.stream_.learner, [event for event in model.log_ if not isinstance(event, Fitted)]
+    assert len(log) < len(model.log_)
+    state = fold(learner, model.rows_, log)
+    while learner.due(state):
+        state = learner.adopt(state, learner.fit(state))
+    said = learner.probabilities(state, stacked(model.rows_)).argmax(axis=1)
+    assert np.mean(np.array(list(WORDS))[said] == labels) > 0.95

@@ -44,6 +44,7 @@ _GROWTH = 1.2  # of the answers, from fit to fit
 _SELDOM = 3  # times that a model may sleep and be fitted the more seldom, at last when the answers have doubled
 _TRUST, _TRIED = 0.3, 100.0  # see ``_caution``: the learner's own weight is 1, answers count from the first fit on
 _EARLY = 8  # answers by output before the first fit of what alone reads texts: no other guess is any better
+_LATE = 2  # times as many answers as a first fit takes: it is not the first
 _ANEW = 512  # answers after a change of the concept by which models are fitted to those since
 LOOK = 64  # answers from one look at the shares to the next
 _ASLEEP = 0.03  # the share of all fitted models below which they sleep
@@ -418,13 +419,23 @@ class Mixture(
             self._check(i, found)
             if fits[i] is None or turns[3, i] != since:
                 # What a model said of another concept is not held against it.
-                turns[0, i], turns[2, i], heat[i], scores = state.told, 0, self._cool, Scores.none(len(fits) + 1)
+                turns[0, i], turns[2, i], heat[i] = self._met(i, state.told, since), 0, self._cool
+                scores = Scores.none(len(fits) + 1)
             else:
                 turns[2, i] = 0 if earned.get(i, 0.0) >= _ASLEEP else min(turns[2, i] + 1, _SELDOM)
             fits[i], turns[3, i] = found, since
             growth = _GROWTH ** (1 + int(turns[2, i]))
             turns[1, i] = max(told + int((told - since) * (growth - 1.0)), state.told + 1)
         return replace(state, fits=tuple(fits), turns=turns, heat=heat, scores=scores, awake=state.told)
+
+    def _met(self, i: int, told: int, since: int) -> int:
+        """Return the answers from which on a model counts as known, which is fitted for the first time.
+
+        One that comes late has lost its earlier fits, as when somebody's answers were left out: it is trusted as if it
+        had been there and forecast as well as the learner, or texts that it alone reads would count for nothing.
+        """
+        first = self._first(i)
+        return first if not since and told >= _LATE * first else told
 
     def _check(self, i: int, fit: Fit) -> None:
         require_array(fit, "scale", "f8")

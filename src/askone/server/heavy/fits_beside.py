@@ -29,6 +29,7 @@ from askone.server.heavy.work import Child
 from askone.session.checkpoints import Fit, fit_of
 
 _IDLE = 120.0  # seconds
+_NEXT = 1.0  # seconds to take a fit over: then it is seen whether another is due
 
 
 @final
@@ -52,12 +53,17 @@ class FitsBeside:
     def _make(self, campaign: campaigns.Campaign, due: DueFit) -> None:
         fit = fit_of(due.learner, due.state) if registry.names() else self._in_child(campaign, due)
         campaign.serve([TakeFit(due, fit)], time.time(), learn=False)
+        end = time.monotonic() + _NEXT
+        campaign.learn(lambda: not self._closed and time.monotonic() < end)
 
     def _made(self, campaign: campaigns.Campaign, made: Future[None]) -> None:
         self._begun.discard(campaign.name)
         error = None if made.cancelled() else made.exception()
         if error is not None and not self._closed and not isinstance(error, UnknownCampaign):
             campaign.put_off_fit(error)
+        elif error is None and not made.cancelled():
+            # Where somebody was left out several are due, one after the other, and perhaps nobody comes any more.
+            self.consider(campaign)
 
     def _in_child(self, campaign: campaigns.Campaign, due: DueFit) -> Fit:
         with TemporaryDirectory(prefix="askone-fit-") as folder:
