@@ -242,11 +242,15 @@ def test_a_layout_narrower_than_the_learner_is_refused():
 WORDS = {"bill": ["invoice", "charged", "refund", "paid"], "parcel": ["parcel", "courier", "late", "address"]}
 
 
+def messages(n):
+    rng = np.random.default_rng(0)
+    labels = np.array(list(WORDS))[rng.integers(0, 2, n)]
+    return [{"text": " ".join(rng.choice(WORDS[one], 3))} for one in labels], labels
+
+
 def test_texts_are_read_by_a_fit_that_comes_after_all_answers():
     """As when somebody is left out: earlier fits had their answers in them, and the learner alone sees no text."""
-    rng = np.random.default_rng(0)
-    labels = np.array(list(WORDS))[rng.integers(0, 2, 200)]
-    rows = [{"text": " ".join(rng.choice(WORDS[one], 3))} for one in labels]
+    rows, labels = messages(200)
     model = OneBitClassifier(list(WORDS), random_state=0, keep_log=True).fit(rows, labels)
     learner, log = model.stream_.learner, [event for event in model.log_ if not isinstance(event, Fitted)]
     assert len(log) < len(model.log_)
@@ -255,3 +259,15 @@ def test_texts_are_read_by_a_fit_that_comes_after_all_answers():
         state = learner.adopt(state, learner.fit(state))
     said = learner.probabilities(state, stacked(model.rows_)).argmax(axis=1)
     assert np.mean(np.array(list(WORDS))[said] == labels) > 0.95
+
+
+def test_nobody_is_judged_by_a_learner_that_sees_no_text():
+    """It foretells all answers alike, so that whoever is always right would seem to err as often as it does."""
+    rows, labels = messages(150)
+    model = OneBitClassifier(list(WORDS), random_state=0).start(rows)
+    for i, (row, label) in enumerate(zip(rows, labels, strict=True)):
+        question = model.ask(row)
+        model.tell(question, question.holds(label), person=f"person {i % 3}")
+    assert model.score(rows, labels) > 0.95
+    for person in model.people_.values():
+        assert person.sensitivity_interval == person.specificity_interval == (0.0, 1.0)

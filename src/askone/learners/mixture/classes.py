@@ -55,6 +55,17 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
                 blended = blended + share * self.likelihood.probabilities(F, softmax(state.heat[i]))
         return blended
 
+    def hindsight(
+        self, state: MixtureState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        """Return what the learner says; nothing where others read texts, of which it sees nothing.
+
+        Whoever is right about texts would seem to err as often as it knows no better.
+        """
+        if any(member.reads_texts for member in self.members):
+            return None
+        return super().hindsight(state, X, questions, answers)
+
     def _caution(self, i: int) -> tuple[float, float]:
         if self.members[i].reads_texts:
             return _TRUST, _TRIED
