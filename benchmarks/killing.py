@@ -15,7 +15,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -39,9 +39,13 @@ _READY = 240.0
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    """One of those that the system gives to nobody by itself: still free when a server starts, and starts again."""
+    chance = random.SystemRandom()
+    while True:
+        port = chance.randrange(15_000, 32_000)
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 class Nursery:
@@ -96,7 +100,9 @@ def _say_stacks(*_: object) -> None:
     names, frames = {one.ident: one.name for one in threading.enumerate()}, sys._current_frames()
     for thread, frame in frames.items():
         places = [f"{Path(one.filename).name}:{one.lineno} {one.name}" for one in traceback.extract_stack(frame)[-12:]]
-        print(f"stack of {names.get(thread)}: {' < '.join(places[::-1])}", file=sys.stderr, flush=True)
+        line = f"stack of {names.get(thread)}: {' < '.join(places[::-1])}\n"
+        with suppress(OSError):  # its disk may be full; and not by sys.stderr, in which this may have come just now
+            os.write(2, line.encode())
 
 
 def _environment() -> dict[str, str]:

@@ -105,11 +105,10 @@ class Soak:
             watcher = Watcher(self.server, self.crowd.people, self.well, file)
             for actor in (*actors, watcher):
                 actor.start()
-            try:
+            with ExitStack() as failed:
+                failed.callback(lambda: print(self._kept_log(), watcher.notes[-3:], flush=True))
                 self._suffer(faults)
-            except RuntimeError:
-                print(self._kept_log(), watcher.notes[-3:], flush=True)
-                raise
+                failed.pop_all()
             for actor in actors:
                 actor.over.set()
             for actor in actors:
