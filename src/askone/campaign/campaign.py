@@ -197,9 +197,15 @@ class Campaign:
             self._catch_up()
 
     def _catch_up(self) -> None:
-        """Bring the model up to date before somebody looks, as far as they are patient."""
-        until = None if self.patience is None else time.monotonic() + self.patience
-        self.learn(None if until is None else lambda: time.monotonic() < until)
+        """Bring the model up to date before somebody looks, as far as they are patient.
+
+        Where others learn beside, they keep the state as well: that takes longer than a look.
+        """
+        if self.patience is None:
+            self.learn()
+        else:
+            until = time.monotonic() + self.patience
+            self._learn_beside(lambda: time.monotonic() < until)
 
     def learn(self, go_on: Callable[[], bool] | None = None) -> None:
         """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then.

@@ -14,6 +14,7 @@ from askone.errors import StoreUnavailable
 from askone.session.checkpoints import Fold
 from askone.store.transactions import Transaction
 from staged import PRICES, asking, stage, state_of
+from waiting import HANGS
 
 PEOPLE = [f"p{i}" for i in range(8)]
 
@@ -96,6 +97,18 @@ def test_whoever_looks_sees_all_answers(any_store):
     seen = campaign.predictions([0, 1])
     assert campaign.projection.trainer.pending == 0
     assert seen == Campaign.open(any_store, "c").predictions([0, 1])
+
+
+def test_who_looks_does_not_wait_until_a_state_is_kept(any_store, monkeypatch):
+    monkeypatch.setattr("askone.campaign.campaign.PAUSE", 0.0)
+    monkeypatch.setattr("askone.campaign.campaign.KEEP", 1)
+    campaign = stage(any_store, PRICES, rows=200)
+    campaign.patience = HANGS
+    answer(campaign, 20, learn=False)
+    assert campaign.dashboard(100.0)["pending"] == 0
+    assert any_store.snapshots("c") == []
+    campaign.learn(lambda: True)
+    assert any_store.snapshots("c")[-1][0] == 20
 
 
 def test_a_state_is_kept_though_answers_always_wait(any_store, monkeypatch):
