@@ -20,13 +20,18 @@ CORETYPE ?= Prescott
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-privacy bench-rows bench-efficiency bench-server bench-crashes bench-drill bench-joining bench-large soak bench-trust strategies paper browser lock audit dist clean bench-thresholds types imports weaknesses compiled bench-rankings bench-bags bench-prices
+.PHONY: run test stress docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-privacy bench-rows bench-efficiency bench-server bench-crashes bench-drill bench-joining bench-large soak bench-trust strategies paper browser lock audit dist clean bench-thresholds types imports weaknesses compiled bench-rankings bench-bags bench-prices
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo $(addprefix --port ,$(PORT))
 
 test: $(VENV)/.tested check compiled
 	$(PYTEST)
+
+# No test depends on speed or order: the suite ten times (RUNS=2), files by lot, beside processes that are busy.
+RUNS ?= 10
+stress: $(VENV)/.tested compiled
+	$(BIN)/python tests/stress.py --runs $(RUNS) --workers $(WORKERS) $(ARGUMENTS)
 
 # Three workers would compile the same thing three times, and servers under test would be late.
 compiled: $(VENV)/.tested

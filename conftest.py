@@ -4,10 +4,13 @@ Without an extra there is nothing to collect in the modules that are the door to
 """
 
 import os
+import random
 import sys
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent
 
@@ -34,3 +37,17 @@ collect_ignore += (
     [] if find_spec("torch") else ["src/askone/learners/models/neural.py", "src/askone/estimators/network.py"]
 )
 collect_ignore += [] if find_spec("sqlalchemy") else ["src/askone/store"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """An option to let files come in another order, which no test may depend on."""
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="take files in an order by lot")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take files in an order by lot where that is wished; what is in one stays together."""
+    seed = config.getoption("shuffle")
+    if seed is not None:
+        files = sorted({item.path for item in items})
+        places = dict(zip(files, random.Random(seed).sample(range(len(files)), len(files)), strict=True))
+        items.sort(key=lambda item: places[item.path])

@@ -12,11 +12,12 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
@@ -38,9 +39,13 @@ _READY = 240.0
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    """One of those that the system gives to nobody by itself: still free when a server starts, and starts again."""
+    chance = random.SystemRandom()
+    while True:
+        port = chance.randrange(15_000, 32_000)
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 class Nursery:
@@ -73,6 +78,7 @@ def _nurse() -> None:
     from askone.cli.serve import run_serve  # noqa: F401, PLC0415
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.signal(signal.SIGUSR1, _say_stacks)
     while line := sys.stdin.readline():
         said, *arguments = json.loads(line)
         child = os.fork()
@@ -86,6 +92,19 @@ def _nurse() -> None:
         print(child, flush=True)
 
 
+def _say_stacks(*_: object) -> None:
+    """Where each thread of this process is: for whoever wants to know what a server does.
+
+    Not by faulthandler, which looks at frames while they are let go of, and may end the process.
+    """
+    names, frames = {one.ident: one.name for one in threading.enumerate()}, sys._current_frames()
+    for thread, frame in frames.items():
+        places = [f"{Path(one.filename).name}:{one.lineno} {one.name}" for one in traceback.extract_stack(frame)[-12:]]
+        line = f"stack of {names.get(thread)}: {' < '.join(places[::-1])}\n"
+        with suppress(OSError):  # its disk may be full; and not by sys.stderr, in which this may have come just now
+            os.write(2, line.encode())
+
+
 def _environment() -> dict[str, str]:
     return {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 
@@ -96,9 +115,11 @@ class Server:
     It is started by a nursery, or by itself as anybody would.
     """
 
-    def __init__(self, url: str, folder: Path, nursery: Nursery | None = None, processes: int = 1) -> None:
+    def __init__(
+        self, url: str, folder: Path, nursery: Nursery | None = None, processes: int = 1, options: Sequence[str] = ()
+    ) -> None:
         self.port, self.nursery, self.pid = free_port(), nursery, 0
-        self.arguments = ["serve", "--store", url, "--port", str(self.port), "--processes", str(processes)]
+        self.arguments = ["serve", "--store", url, "--port", str(self.port), "--processes", str(processes), *options]
         self.said = folder / f"server-{self.port}.log"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -192,6 +213,21 @@ class Worker(threading.Thread):
         raise NotImplementedError
 
 
+class Wait(NamedTuple):
+    """From when something was first sent until it was granted or refused, and the statuses that came back."""
+
+    begun: float
+    ended: float
+    who: str
+    verb: str
+    told: tuple[int, ...]
+    """0: the connection broke."""
+
+    @property
+    def seconds(self) -> float:
+        return self.ended - self.begun
+
+
 class Person(Worker):
     """Answers, skips and takes back, each under an id that stays the same until the server said yes or no to it."""
 
@@ -204,8 +240,10 @@ class Person(Worker):
         self.repeated = self.count = self.broken = 0
         self.pause = 0.0
         """Seconds before each answer, about."""
-        self.waits: list[tuple[float, float]] = []
-        """When something was first sent, and when it was granted or refused."""
+        self.waits: list[Wait] = []
+        self.began: float | None = None
+        """When what is waited for was first sent."""
+        self.told: list[int] = []
         self.unsaid: list[str] = []
 
     def work(self) -> None:
@@ -231,11 +269,13 @@ class Person(Worker):
 
     def send(self, verb: str, body: dict[str, Any]) -> Any:
         """Until it is granted or refused, or all is over."""
-        begun = time.monotonic()
+        begun = self.began = time.monotonic()
+        self.told = []
         try:
             return self._send(verb, body)
         finally:
-            self.waits.append((begun, time.monotonic()))
+            self.began = None
+            self.waits.append(Wait(begun, time.monotonic(), self.who, verb, tuple(self.told)))
 
     def _send(self, verb: str, body: dict[str, Any]) -> Any:
         key, tries = body.get("id"), 0
@@ -246,8 +286,10 @@ class Person(Worker):
                 status, headers, said = exchange(port, "POST", f"/api/v1/campaigns/{NAME}/{verb}", body, self.token)
             except AWAY:
                 self.broken += 1
+                self.told.append(0)
                 time.sleep(0.1 * self.random.random())
                 continue
+            self.told.append(status)
             self.statuses[status] += 1
             if status in (429, 503):
                 if "Retry-After" not in headers:

@@ -10,12 +10,16 @@ the time is for SQLite, half for PostgreSQL.  At the end all is looked at: nothi
 twice, the chain of hashes holds, the live model is a replay of the log, and nobody waited for more than two seconds but
 while a fault lasted.  It ends with an error as soon as an answer is lost; else it prints one table and writes it to
 docs/soak.md.  `--quick` takes half a minute on SQLite, writes nothing, and leaves out how long people waited.
+
+Who waited longest in peace is told with the requests that the server took longest for at that time, and with how late
+the machine itself woke a process that only slept (the canary): where nothing gets a processor, nobody is served.
 """
 
 from __future__ import annotations
 
 import argparse
 import resource
+import shutil
 import sys
 import tempfile
 import time
@@ -30,6 +34,7 @@ import killing
 import numpy as np
 from page import arguments, grid, keep_page, machine, taken_with
 from soak_actors import FINE, Actor, Attacker, Excluder, Manager, SilentProxy, Uploader
+from soak_trace import Canary, Watcher, served, told
 
 from askone.store.open import open_store
 from askone.store.verification import verify
@@ -37,6 +42,7 @@ from askone.store.verification import verify
 LONGEST = 2.0
 """Seconds that nobody should wait for longer than."""
 _AFTER = 3.0  # seconds after the end of a fault: whoever waited tries again
+_NAMED = 5  # waits that are told of
 
 
 class Soak:
@@ -49,16 +55,24 @@ class Soak:
         self.seconds = 60 * chosen.minutes / (1 if chosen.only else 2)
         rows = max(2000, int(40 * self.seconds))
         self.crowd = killing.Crowd(url, folder, people=6, rows=rows, seed=chosen.seed)
-        self.server = killing.Server(url, folder, nursery)
+        self.server = killing.Server(url, folder, nursery, options=["--access-log"])
         self.faults: list[tuple[float, float, str]] = []
         """When each began, when people could be served again, and what it was."""
+        self._suffering = False
+        self.wall = time.time() - time.monotonic()
 
     @contextmanager
     def _fault(self, name: str) -> Iterator[None]:
-        begun = time.monotonic()
+        begun, self._suffering = time.monotonic(), True
         yield
         self.server.wait()
         self.faults.append((begun, time.monotonic() + _AFTER, name))
+        self._suffering = False
+
+    def well(self) -> bool:
+        """Whether people can expect to be served at once."""
+        now = time.monotonic()
+        return not self._suffering and not self._in_fault(now, now)
 
     def kill(self) -> None:
         with self._fault("kills"):
@@ -80,16 +94,21 @@ class Soak:
 
     def run(self, faults: Sequence[Callable[[], None]]) -> dict[str, Any]:
         """Return what was found, with everything that is wrong under "wrong"."""
-        with self.server:
+        with self.server, Canary() as canary:
             with self._fault("start"):  # what is loaded when a server has just started is no fault, but it takes time
                 pass
             self.crowd.come([self.server.port])
             for one in self.crowd.people:
                 one.pause = 0.15
             actors = self._actors()
-            for actor in actors:
+            file = None if "://" in self.url else Path(self.url)
+            watcher = Watcher(self.server, self.crowd.people, self.well, file)
+            for actor in (*actors, watcher):
                 actor.start()
-            self._suffer(faults)
+            with ExitStack() as failed:
+                failed.callback(lambda: print(self._kept_log(), watcher.notes[-3:], flush=True))
+                self._suffer(faults)
+                failed.pop_all()
             for actor in actors:
                 actor.over.set()
             for actor in actors:
@@ -97,9 +116,12 @@ class Soak:
                 if actor.failure:
                     raise actor.failure
             self.crowd.leave()
+            watcher.over.set()
+            watcher.join(120)
+            canary.stop()
             self.server.wait()
             found = killing.check(self.crowd, self.server.port)
-        return {**found, **self._judged(actors)}
+        return {**found, **self._judged(actors, canary, watcher)}
 
     def _actors(self) -> list[Actor]:
         token, seed, port = self.crowd.tokens["boss"], self.chosen.seed, self.server.port
@@ -123,7 +145,7 @@ class Soak:
                 print(f"  {self.database}: {self.faults[-1][2]}, {self.crowd.granted} granted", flush=True)
         time.sleep(max(0.0, end - time.monotonic()))
 
-    def _judged(self, actors: Sequence[Actor]) -> dict[str, Any]:
+    def _judged(self, actors: Sequence[Actor], canary: Canary, watcher: Watcher) -> dict[str, Any]:
         wrong = [f"people were told {status}" for status in sorted(self.crowd.faults())]
         for actor in actors:
             for at, status, what in actor.told:
@@ -134,11 +156,13 @@ class Soak:
             wrong += [f"campaign {name}: {verify(store, name)}" for name in names if not verify(store, name).valid]
         made = next(actor.kept for actor in actors if isinstance(actor, Uploader))
         wrong += [f"campaign {name} was made and is not there" for name in sorted(made - names)]
-        waits = [(begun, ended) for one in self.crowd.people for begun, ended in one.waits]
-        calm = np.array([b - a for a, b in waits if not self._in_fault(a, b)] or [0.0])
-        rough = np.array([b - a for a, b in waits if self._in_fault(a, b)] or [0.0])
+        waits = sorted((wait for one in self.crowd.people for wait in one.waits), key=lambda one: -one.seconds)
+        peaceful = [one for one in waits if not self._in_fault(one.begun, one.ended)]
+        calm = np.array([one.seconds for one in peaceful] or [0.0])
+        rough = np.array([one.seconds for one in waits if self._in_fault(one.begun, one.ended)] or [0.0])
         if not self.chosen.quick and calm.max() > LONGEST:
-            wrong.append(f"somebody waited for {calm.max():.1f} s though all was well")
+            wrong.append(f"somebody waited for {calm.max():.1f} s though all was well: {self._kept_log()}")
+        requests = served(self.server.said, self.wall)
         done: Counter[str] = sum((actor.done for actor in actors), Counter())
         return {
             "wrong": wrong,
@@ -147,8 +171,23 @@ class Soak:
             "p95_ms": 1000 * float(np.percentile(calm, 95)),
             "longest_s": float(calm.max()),
             "longest_in_fault_s": float(rough.max()),
+            "canary_s": canary.longest(),
+            "slowest": [
+                told(one, self._since(one.begun), requests, canary, watcher.notes) for one in peaceful[:_NAMED]
+            ],
             "seconds": self.seconds,
         }
+
+    def _since(self, begun: float) -> str:
+        """What had ended before a moment."""
+        before = [(ended - _AFTER, name) for _, ended, name in self.faults if ended < begun]
+        return "before any fault" if not before else f"{begun - max(before)[0]:.0f} s after the end of {max(before)[1]}"
+
+    def _kept_log(self) -> str:
+        """Where the server's log is kept, with the stacks of its threads whenever somebody waited for long."""
+        kept = Path(tempfile.gettempdir()) / f"askone-soak-{self.database.lower()}.log"
+        shutil.copy(self.server.said, kept)
+        return f"see {kept}"
 
     def _in_fault(self, begun: float, ended: float) -> bool:
         return any(begun < last and ended > first for first, last, _ in self.faults)
@@ -171,6 +210,7 @@ def main(given: Sequence[str] | None = None) -> int:
     table = _table(results)
     print(table)
     wrong = [f"{name}: {fault}" for name, found in results.items() for fault in found["wrong"]]
+    print(_slowest(results))
     print("\n".join(wrong) or "Nothing lost, nothing twice, live = replay.")
     if not chosen.quick:
         _write(results, table, wrong, chosen.minutes)
@@ -209,6 +249,7 @@ _LINES: tuple[tuple[str, Callable[[dict[str, Any]], Any]], ...] = (
     ("bad connections", lambda one: one["done"].get("bad connections", 0)),
     ("95 of 100 answers took less than, ms", lambda one: one["p95_ms"]),
     ("longest wait in peace, s", lambda one: one["longest_s"]),
+    ("the machine's own longest delay, s", lambda one: one["canary_s"]),
     ("longest wait in a fault, s", lambda one: one["longest_in_fault_s"]),
     ("wrong", lambda one: len(one["wrong"])),
 )
@@ -219,9 +260,15 @@ def _table(results: dict[str, Any]) -> str:
     return grid(("", *results), rows)
 
 
+def _slowest(results: dict[str, Any]) -> str:
+    return "\n".join(f"- {name}, {wait}" for name, found in results.items() for wait in found["slowest"])
+
+
 def _write(results: dict[str, Any], table: str, wrong: Sequence[str], minutes: float) -> None:
     taken, faults = machine(), "\n".join(f"- {fault}" for fault in wrong) or "Nothing was wrong."
-    page = _PAGE.format(taken=taken_with(taken), table=table, faults=faults, minutes=f"{minutes:g}")
+    page = _PAGE.format(
+        taken=taken_with(taken), table=table, faults=faults, minutes=f"{minutes:g}", slowest=_slowest(results)
+    )
     keep_page("soak", {"machine": taken, "results": results}, page)
 
 
@@ -238,9 +285,14 @@ can be written to for three seconds, or the database says nothing for four.
 
 A wait is from the first try of an answer until it is acknowledged. In a fault: from its beginning until three seconds
 after the server was ready again. What was acknowledged is compared with the log by its ids, the chain of hashes is
-checked, and the log folded from its beginning gives the same model as the server had.
+checked, and the log folded from its beginning gives the same model as the server had. The machine's own delay is how
+late it woke a process that only sleeps, for a fiftieth of a second each time.
 
 {faults}
+
+The longest waits in peace, with the requests that the server took longest for at that time:
+
+{slowest}
 """
 
 if __name__ == "__main__":

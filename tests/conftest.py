@@ -26,9 +26,10 @@ ROOT = Path(__file__).resolve().parents[1]
 LONG = ("tests/benchmarks/test_quick.py", "tests/test_real_data.py", "tests/test_examples.py")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the files that take longest; all others keep their order."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    if config.getoption("shuffle") is None:
+        items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 @pytest.fixture

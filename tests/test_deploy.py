@@ -11,6 +11,7 @@ import pytest
 from askone.cli.main import parser
 from askone.server.app import ROUTES
 from askone.server.config import ServerConfig
+from waiting import HANGS
 from walking import commands
 
 yaml = pytest.importorskip("yaml", reason="needs PyYAML")
@@ -97,6 +98,6 @@ def test_commands_of_the_page_exist():
 def test_caddy_reads_its_file(tmp_path):
     command = ["caddy", "adapt", "--validate", "--config", DEPLOY / "Caddyfile"]
     environment = os.environ | EXAMPLE | {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=HANGS)
     assert done.returncode == 0, done.stderr
     assert '"dial":"askone:8000"' in done.stdout

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import askone
+from waiting import HANGS
 
 pytest.importorskip("mkdocs", reason="needs the extra docs")
 pytest.importorskip("starlette", reason="needs the extra server")
@@ -22,7 +23,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", folder]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=HANGS)
     assert done.returncode == 0, done.stderr
     return folder
 

@@ -2,11 +2,9 @@
 
 import io
 import random
-import socket
 import subprocess
 import sys
-import time
-from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -21,18 +19,11 @@ WALKED = sorted(path for folder in ("tutorials", "recipes") for path in (ROOT / 
 
 @contextmanager
 def served(store):
-    """The address of a server of a store."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "askone", "serve", "--store", store, "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+    """The address of a server of a store, as it says it."""
+    command = [sys.executable, "-u", "-m", "askone", "serve", "--store", store, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
-            for _ in range(600):
-                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                    break
-                time.sleep(0.1)
-            yield f"http://127.0.0.1:{port}"
+            yield next(line.split()[-1] for line in server.stdout if line.startswith("askone serves "))
         finally:
             server.terminate()
 

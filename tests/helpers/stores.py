@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import tempfile
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from waiting import HANGS, until
 
 KINDS = ("memory", "sqlite", "postgresql")
 _numbers = itertools.count()
@@ -61,15 +62,15 @@ class Postgres:
 
     def run(self, statement: str) -> None:
         driver = pytest.importorskip("psycopg", reason="needs psycopg")
-        for left in range(50, -1, -1):
-            try:
-                with driver.connect(self.url(), autocommit=True) as connection:
-                    connection.execute(statement)
-                return
-            except driver.OperationalError:
-                if not left:
-                    raise
-                time.sleep(0.1)
+        until(lambda: self._ran(driver, statement))
+
+    def _ran(self, driver: Any, statement: str) -> bool:
+        try:
+            with driver.connect(self.url(), autocommit=True) as connection:
+                connection.execute(statement)
+        except driver.OperationalError:  # it was just started
+            return False
+        return True
 
     def stop(self) -> None:
         self._control("-m", "immediate", "stop")
@@ -78,7 +79,15 @@ class Postgres:
         self._control("-l", str(self.directory / "log"), "-o", f'-h "" -k {self.directory}', "start")
 
     def _control(self, *arguments: str) -> None:
-        program = [str(self._server.bin_path / "pg_ctl"), "-w", "-D", str(self.directory), *arguments]
+        program = [
+            str(self._server.bin_path / "pg_ctl"),
+            "-w",
+            "-t",
+            str(int(HANGS)),
+            "-D",
+            str(self.directory),
+            *arguments,
+        ]
         with tempfile.TemporaryFile() as out:
             subprocess.run(program, check=True, user=self._server.system_user, stdout=out, stderr=out, cwd="/")
 

@@ -3,10 +3,12 @@
 import asyncio
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from askone.errors import LeaseLost, StoreUnavailable, UnknownCampaign
+from askone.server import worker as worker_module
 from askone.server.worker import Worker, Workers
 from waiting import HANGS, soon
 
@@ -102,6 +104,33 @@ def test_nobody_waits_for_a_long_lesson():
         return results, begun
 
     assert run(fake, scenario) == ([1, 0.5, 0.25], 1)
+
+
+def test_after_a_turn_that_took_very_long_nobody_waits_as_long_for_lessons(fake, monkeypatch):
+    """A campaign that is opened, or a store that comes back, takes its time; lessons are not given the same again."""
+    passed, gate = [0.0], threading.Event()
+    clock = SimpleNamespace(**vars(time) | {"perf_counter": lambda: time.perf_counter() + passed[0]})
+    monkeypatch.setattr(worker_module, "time", clock)
+
+    def long(go_on):
+        fake.learnt.append(1)
+        gate.wait(HANGS)
+
+    fake.learn = long
+
+    async def scenario(worker):
+        fake.gate.clear()
+        first = worker.put(1)
+        await soon(fake.begun.is_set)
+        second = worker.put(2)  # waits already when the first turn ends
+        passed[0] += HANGS
+        fake.gate.set()
+        results = [await first, await second]
+        gate.set()
+        return results
+
+    assert run(fake, scenario) == [1, 0.5]
+    assert fake.learnt
 
 
 def test_a_model_that_cannot_learn_hurts_nobody(fake, caplog):

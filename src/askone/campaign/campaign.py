@@ -22,6 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, final, overload
 
 import numpy as np
@@ -76,10 +77,10 @@ _WARM = 20  # answers: more than any learner puts off
 class Campaign:
     """A campaign: learner, rows and log joined.  Safe for several threads: one is served at a time."""
 
-    def __init__(self, store: Store, name: str, fresh: bool = False) -> None:
+    def __init__(self, store: Store, name: str, fresh: bool = False, patience: float | None = None) -> None:
         self.store, self.name, self._fresh = store, name, fresh
         self._lock = threading.RLock()
-        self.patience: float | None = None
+        self.patience = patience
         """Seconds for which whoever looks waits until all answers are learnt from; None: as long as it takes."""
         self.late = LATE
         """So many answers may wait to be learnt from while people are served; with more, nobody is before them."""
@@ -101,17 +102,22 @@ class Campaign:
         self._states = KeptStates(store, name, self._packed)
         self._fits = FitAttempts(name)
         self._kept_at = self._now = 0.0
+        self._written = 0
+        """The last entry that is certainly in the log as it is here."""
         self._reload()
 
     @classmethod
-    def open(cls, store: Store, name: str, fresh: bool = False) -> Campaign:
-        """Return a campaign as its log has it; ``fresh``: folded from the beginning, whatever was kept."""
-        return cls(store, name, fresh)
+    def open(cls, store: Store, name: str, fresh: bool = False, patience: float | None = None) -> Campaign:
+        """Return a campaign as its log has it; ``fresh``: folded from the beginning, whatever was kept.
+
+        With ``patience`` people are served by what was kept; what came after it is learnt beside (``learn``).
+        """
+        return cls(store, name, fresh, patience)
 
     # -- the fold ---------------------------------------------------------------------------------
 
-    def _reload(self) -> None:
-        """Read the log, and learn from it; of both only what came after what was kept."""
+    def _reload(self, before: Projection | None = None) -> None:
+        """Read the log, and learn from it; of both only what came after what was kept, or is known from before."""
         self._check(self.store.number(self.name))
         with without_collections():
             projection = self._empty() if self._fresh else self._states.projection(self._empty)
@@ -120,8 +126,11 @@ class Campaign:
             self._note(projection, self.store.entries(self.name, after=projection.seq))
             if not self._fresh:
                 self._states.adopt(projection)
-            projection.trainer.settle()
-        self.projection, self._spoilt = projection, False
+                if before is not None:
+                    projection.trainer.take_over(before.trainer, self._written)
+            if self.patience is None:
+                projection.trainer.settle()
+        self.projection, self._spoilt, self._written = projection, False, projection.seq
         # What was seen in a transaction that failed is to be seen again.
         self._stopping, self._looked = Stopping(), -1
         self._planner = Planner(projection, self._row_cache, self._first_settings, self._begun.seed, self._gold)
@@ -158,7 +167,7 @@ class Campaign:
             self._states.keep(self.projection)
             self._states.keep_projection(self.projection)
 
-    def warm(self) -> None:
+    def warm(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them."""
         with self._lock:
             projection, plan = self.projection, self._planner.plan("", self.projection.numbers)
@@ -166,15 +175,16 @@ class Campaign:
                 return
             drafts = [self._planner.draft(plan._replace(role=role), projection.state) for role in ("exam", "")]
             state, X = projection.state, self._row_cache.features([plan.position])
-            for i in range(_WARM):
+            for i in takewhile(lambda _: go_on(), range(_WARM)):
                 state = projection.learner.tell(state, X[0], drafts[1].question, i % 3 == 0)
-            projection.learner.predict(state, X)
+            if go_on():
+                projection.learner.predict(state, X)
 
     def refresh(self) -> None:
         """Catch up with what other processes wrote."""
         with self._lock:
             if self._spoilt:
-                self._reload()
+                self._reload(self.projection)
             self._check(self.store.number(self.name))
             entries = list(self.store.entries(self.name, after=self.projection.seq - 1))
             self._spoilt = True  # until it has caught up with the rows, too
@@ -183,13 +193,19 @@ class Campaign:
                 self._follow(self.projection)
             else:  # the store was put back to an earlier time
                 self._reload()
-            self._spoilt = False
+            self._spoilt, self._written = False, self.projection.seq
             self._catch_up()
 
     def _catch_up(self) -> None:
-        """Bring the model up to date before somebody looks, as far as they are patient."""
-        until = None if self.patience is None else time.monotonic() + self.patience
-        self.learn(None if until is None else lambda: time.monotonic() < until)
+        """Bring the model up to date before somebody looks, as far as they are patient.
+
+        Where others learn beside, they keep the state as well: that takes longer than a look.
+        """
+        if self.patience is None:
+            self.learn()
+        else:
+            until = time.monotonic() + self.patience
+            self._learn_beside(lambda: time.monotonic() < until)
 
     def learn(self, go_on: Callable[[], bool] | None = None) -> None:
         """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then.
@@ -266,7 +282,7 @@ class Campaign:
         """
         with self._lock:
             if self._spoilt:
-                self._reload()
+                self._reload(self.projection)
             # Before the transaction, in which others could not write.
             trainer = self.projection.trainer
             if trainer.valid and trainer.pending > self.late:
@@ -292,7 +308,7 @@ class Campaign:
                 for entry in batch.entries:
                     if isinstance(entry.event, Changed) and "title" in entry.event.settings:
                         transaction.retitle(entry.event.settings["title"])
-            self._spoilt, self._now = False, now
+            self._spoilt, self._written, self._now = False, self.projection.seq, now
             self._follow(self.projection)
             if learn:
                 self.learn()

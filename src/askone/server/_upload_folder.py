@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator
@@ -20,6 +21,8 @@ from askone.server.security.tokens import new_id
 
 KINDS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".xlsm", ".zip")
 """How names may end.  Nothing else of a sender's name is used for a path."""
+FIT = "askone-fit-"
+"""How the folders of fits begin that are made beside (see ``FitsBeside``)."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -120,6 +123,8 @@ class Uploads:
         for path in self._folder.iterdir():
             if path.is_file() and path.stat().st_mtime < old:
                 path.unlink(missing_ok=True)
+            elif path.name.startswith(FIT) and path.stat().st_mtime < old:
+                shutil.rmtree(path, ignore_errors=True)
 
     def check_writable(self) -> None:
         """Raise ``OSError`` if no file can be written."""

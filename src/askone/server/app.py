@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 
 from askone.campaign.lazy import campaign
 from askone.errors import AskoneError
-from askone.server._campaign_service import CampaignService
+from askone.server._campaign_service import PATIENCE, CampaignService
 from askone.server._context import Services
 from askone.server._responses import ServingResponse
 from askone.server._routing import Route, endpoint, handle_error
@@ -186,7 +186,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
     webhooks, fits = Webhooks(store.accounts, config, metrics), FitsBeside(config)
 
     def open_campaign(name: str) -> CampaignService:
-        return CampaignService(campaign.Campaign.open(store, name), fits.consider)
+        return CampaignService(campaign.Campaign.open(store, name, patience=PATIENCE), fits.consider)
 
     def worker(name: str) -> Worker:
         def tell(_: Sequence[Any], results: Sequence[Any]) -> None:
@@ -282,7 +282,7 @@ async def _sweep(services: Services, garbage: memory.GarbageCollector) -> None:
     clock = SteadyClock()
     while True:
         services.workers.sweep()
-        services.heavy.sweep()
+        await services.heavy.sweep()
         services.fits.sweep()
         try:
             await _delete_old(services, clock)

@@ -21,6 +21,9 @@ from askone.errors import AskoneError, StoreUnavailable, UnknownCampaign
 OnResults = Callable[[Sequence[Any], Sequence[Any]], None]
 T = TypeVar("T")
 _BUSY, _GATHER, _RECENT = 0.02, (0.004, 0.01), 2.0  # seconds
+_LESSONS = 0.1
+"""Seconds at most that people who wait leave to the lessons of a turn.  Else as long as the turn took, which may have
+been very long: the campaign was opened in it, or the store was away."""
 log = logging.getLogger("askone.worker")
 
 
@@ -127,7 +130,7 @@ class Worker:
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._ended, self._took = -_BUSY, 0.0
-        self._learning = _Learning(name, self._queue.empty)
+        self._learning = _Learning(name, self.is_idle)
         self._thread = threading.Thread(target=self._run, name=f"campaign {name}", daemon=True)
         self._thread.start()
 
@@ -143,6 +146,10 @@ class Worker:
         self.used = time.monotonic()
         self._queue.put(job)
         return job.waiting
+
+    def is_idle(self) -> bool:
+        """Return whether nobody waits to be served."""
+        return self._queue.empty()
 
     def stop(self) -> None:
         """End after what waits; returns at once."""
@@ -172,7 +179,7 @@ class Worker:
                             _settle([job], [self._with(job.call)])
                 if commands:
                     self._ended = time.monotonic()
-            self._learning.go_on(self._campaign, self._took)
+            self._learning.go_on(self._campaign, min(self._took, _LESSONS))
         self._refuse_late()
         self._learning.end()
 

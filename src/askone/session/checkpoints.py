@@ -174,6 +174,13 @@ class Fold:
         self.state, self.count, self._states[count] = state, count, state
         self._given.add(count)
 
+    def copy(self) -> Fold:
+        """Return the same, to go on for itself."""
+        other = Fold(self.learner, self.state)
+        other.count, other._states, other._given = self.count, dict(self._states), set(self._given)
+        other._most, other._weighed = self._most, self._weighed
+        return other
+
     def back_to(self, count: int) -> Fold:
         """Return the fold at its last checkpoint that has at most ``count`` lessons."""
         past = Fold(self.learner, self.state)

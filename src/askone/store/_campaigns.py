@@ -24,8 +24,9 @@ from askone.store.transactions import PUT_FIT, Transaction
 
 Rows = Iterable[RowBlock | Sequence[Row]]
 Mark = Callable[[int, str], Entry]
-CHUNK = 20_000
-_ROOM = 8 << 20
+CHUNK = 5_000
+"""Rows or entries that are written at once: who writes to the same SQLite file waits meanwhile."""
+_ROOM = 2 << 20
 """Bytes of rows or media that are gathered for a transaction."""
 _SIGN = 30.0
 """Seconds after which a maker shows that it is there, however few rows it has."""

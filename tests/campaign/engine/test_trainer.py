@@ -4,12 +4,17 @@ import itertools
 import threading
 from types import SimpleNamespace
 
+import pytest
+
 from askone.campaign.campaign import LATE, Campaign
 from askone.campaign.engine import _trainer
 from askone.campaign.engine._trainer import Slice
 from askone.campaign.engine.commands import Answer, Exclude, Next, Undo
+from askone.errors import StoreUnavailable
 from askone.session.checkpoints import Fold
+from askone.store.transactions import Transaction
 from staged import PRICES, asking, stage, state_of
+from waiting import HANGS
 
 PEOPLE = [f"p{i}" for i in range(8)]
 
@@ -94,6 +99,18 @@ def test_whoever_looks_sees_all_answers(any_store):
     assert seen == Campaign.open(any_store, "c").predictions([0, 1])
 
 
+def test_who_looks_does_not_wait_until_a_state_is_kept(any_store, monkeypatch):
+    monkeypatch.setattr("askone.campaign.campaign.PAUSE", 0.0)
+    monkeypatch.setattr("askone.campaign.campaign.KEEP", 1)
+    campaign = stage(any_store, PRICES, rows=200)
+    campaign.patience = HANGS
+    answer(campaign, 20, learn=False)
+    assert campaign.dashboard(100.0)["pending"] == 0
+    assert any_store.snapshots("c") == []
+    campaign.learn(lambda: True)
+    assert any_store.snapshots("c")[-1][0] == 20
+
+
 def test_a_state_is_kept_though_answers_always_wait(any_store, monkeypatch):
     """With many at work the model may never be quite up to date; a server that starts again then needs it most."""
     monkeypatch.setattr("askone.campaign.campaign.PAUSE", 0.0)
@@ -135,6 +152,71 @@ def test_nobody_waits_while_the_model_is_folded_anew_beside(any_store, monkeypat
     campaign.learn()
     assert state_of(campaign) == state_of(Campaign.open(any_store, "c", fresh=True))
     assert state_of(campaign)[0] != before
+
+
+def counted(monkeypatch):
+    """Lessons that are learnt from here on, one for each."""
+    taught, advance = [], Fold.advance
+    monkeypatch.setattr(Fold, "advance", lambda fold, state, by=1: taught.extend([1] * by) or advance(fold, state, by))
+    return taught
+
+
+def test_a_server_that_starts_again_serves_by_what_was_kept_and_learns_the_rest_beside(any_store, monkeypatch):
+    campaign = stage(any_store, PRICES, rows=300)
+    held = answer(campaign, 60, learn=True)
+    campaign.keep()
+    kept = state_of(campaign)[0]
+    for i in range(30):
+        campaign.serve([Answer(f"p{i % 8}", held[f"p{i % 8}"].question.lease, True, f"b{i}", 1.0)], 100.0 + i)
+        [held[f"p{i % 8}"]] = campaign.serve([Next(f"p{i % 8}")], 100.5 + i)
+    taught = counted(monkeypatch)
+    again = Campaign.open(any_store, "c", patience=0.0)
+    again.serve([Next("new")], 200.0, learn=False)
+    assert not taught
+    assert state_of(again)[0] == kept
+    again.learn(lambda: True)
+    assert len(taught) == 30
+    assert state_of(again) == state_of(Campaign.open(any_store, "c", fresh=True))
+
+
+def test_where_somebody_was_excluded_the_state_from_before_stands_in(any_store, monkeypatch):
+    """What was kept belongs to other lessons: as where the server goes on, people are asked by it meanwhile."""
+    campaign = stage(any_store, PRICES, rows=300)
+    answer(campaign, 60, learn=True)
+    campaign.keep()
+    kept = state_of(campaign)[0]
+    campaign.serve([Exclude("boss", "x1", "p0")], 500.0, learn=False)
+    taught = counted(monkeypatch)
+    again = Campaign.open(any_store, "c", patience=0.0)
+    [serving] = again.serve([Next("new")], 501.0, learn=False)
+    assert serving.question is not None
+    assert not taught
+    assert state_of(again)[0] == kept
+    again.learn(lambda: True)
+    assert again.projection.trainer.valid
+    assert state_of(again) == state_of(Campaign.open(any_store, "c", fresh=True))
+    assert state_of(again)[0] != kept
+
+
+def test_when_the_store_is_back_nothing_is_learnt_again(any_store, monkeypatch):
+    campaign = stage(any_store, PRICES, rows=300)
+    held = answer(campaign, 60, learn=True)
+    campaign.patience = 0.0
+    request = Answer("p1", held["p1"].question.lease, True, "b1", 1.0)
+    with monkeypatch.context() as away:
+        away.setattr(Transaction, "write", fails)
+        with pytest.raises(StoreUnavailable):
+            campaign.serve([request], 100.0, learn=False)
+    taught = counted(monkeypatch)
+    campaign.serve([request], 101.0, learn=False)
+    campaign.learn(lambda: True)
+    assert len(taught) == 1
+    assert campaign.projection.trainer.pending == 0
+    assert state_of(campaign) == state_of(Campaign.open(any_store, "c", fresh=True))
+
+
+def fails(*_):
+    raise StoreUnavailable("away")
 
 
 def test_states_are_weighed_while_people_may_be_served(any_store, monkeypatch):

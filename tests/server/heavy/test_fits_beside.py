@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next
 from askone.learners import registry
 from askone.server._campaign_service import CampaignService
+from askone.server._upload_folder import Uploads
 from askone.server.heavy import fits_beside
 from askone.server.heavy.fits_beside import FitsBeside
 from refitting import FittedMean
@@ -90,6 +92,17 @@ def test_a_process_of_its_own_makes_them(campaign, beside, monkeypatch, tmp_path
     monkeypatch.setattr(fits_beside, "_IDLE", 0.0)
     beside.sweep()
     assert beside._thread.submit(lambda: beside._child).result() is None
+
+
+def test_what_a_killed_server_left_of_a_fit_is_swept(tmp_path):
+    uploads = Uploads(replace(LOOSE, directory=tmp_path))
+    for name in ("old", "new"):
+        (tmp_path / f"{fits_beside.FIT}{name}").mkdir()
+        (tmp_path / f"{fits_beside.FIT}{name}" / "state").write_bytes(b"...")
+    os.utime(tmp_path / f"{fits_beside.FIT}old", (0.0, 0.0))
+    uploads.sweep()
+    uploads.close()
+    assert [path.name for path in tmp_path.iterdir()] == [f"{fits_beside.FIT}new"]
 
 
 def test_one_that_fails_is_told_and_stops_nobody(campaign, beside, monkeypatch, caplog):

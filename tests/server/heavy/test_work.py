@@ -20,6 +20,7 @@ from askone.encoding import embedders
 from askone.errors import AlreadyExists, InvalidArgument, InvalidFile
 from askone.learners import registry
 from askone.server._errors import ApiError
+from askone.server.heavy import work as heavy_work
 from askone.server.heavy.child import done
 from askone.server.heavy.work import Child, HeavyWork
 from askone.server.ops.threads import Threads
@@ -151,6 +152,28 @@ def test_who_is_told_twice_to_stop_leaves_nothing_open(tmp_path, pipe, children)
     [(code, *closed)] = working(tmp_path, story)
     assert code is not None
     assert closed == [True, True]
+
+
+def test_nobody_waits_for_the_end_of_a_process(tmp_path, good, monkeypatch):
+    """It gives way to others, and on a busy machine takes seconds to die."""
+    monkeypatch.setattr(heavy_work, "_IDLE", -1.0)
+    served, end = threading.Event(), Child.close
+
+    def close(self):
+        assert served.wait(HANGS)
+        end(self)
+
+    async def story(work):
+        await work.run(Sender(), "ann", "describe", file=good)
+        with monkeypatch.context() as slow:
+            slow.setattr(Child, "close", close)
+            sweeping = asyncio.create_task(work.sweep())
+            while work._idle:
+                await asyncio.sleep(0.01)
+            served.set()
+            await sweeping
+
+    working(tmp_path, story)
 
 
 def test_one_at_a_time_for_each_person(tmp_path, pipe, good):

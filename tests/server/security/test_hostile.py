@@ -14,7 +14,7 @@ import pytest
 
 from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store.open import open_store
-from journeys import House, eventually, house, killing
+from journeys import House, eventually, house, killing, shown
 from pages import CORPUS
 
 LONG = "<b>long</b> " + "word " * 1500
@@ -126,15 +126,16 @@ def test_those_who_answer_see_texts(place: House, browser: Any, kind: str) -> No
     if kind != "order":
         clean(ann, *plain, "<b>long</b> word")
     clean(ann, settings(kind, CORPUS[2 + ["number", "class", "order"].index(kind)])["title"])
-    for text in CORPUS[:3]:
-        ann.wait_for_timeout(300)
+    for count, text in enumerate(CORPUS[:3], 1):
+        shown(ann)
         ann.keyboard.press("g")
         ann.fill("#reason", text)
         ann.get_by_role("button", name="Send the note").click()
-        ann.wait_for_timeout(200)
+        ann.wait_for_selector("#flagging", state="hidden")
+        shown(ann)
         ann.keyboard.press("ArrowRight")
+        eventually(lambda count=count: len(place.events(kind, "answered")) == count, ann)
     ann.wait_for_selector("#saved[data-state=saved]")
-    eventually(lambda: len(place.events(kind, "answered")) == 3, ann)
     clean(ann)
 
 

@@ -247,5 +247,31 @@ class Trainer:
 
     def adopt(self, state: Any, count: int) -> None:
         """Go on from a state that was kept after the first ``count`` lessons (see ``TrainingSet.digest``)."""
+        self.fold, self._beside = self._newest, None
         self.fold.adopt(state, count)
         self.lessons.changed = count
+
+    def stand_in(self, state: Any, count: int) -> None:
+        """Let people be asked by the state after other lessons, such as those before somebody was excluded.
+
+        These here are learnt beside, and then switched to.
+        """
+        self._beside, self.fold = self._newest, Fold(self.fold.learner)
+        self.fold.adopt(state, count)
+
+    def take_over(self, other: Trainer, written: int) -> None:
+        """Go on from what another trainer has, as far as its lessons are the same here.
+
+        Entries after ``written`` are perhaps others.
+        """
+        same, most = 0, min(len(self.lessons.steps), other.lessons.changed)
+        for ours, theirs in zip(self.lessons.steps[:most], other.lessons.steps, strict=False):
+            if ours != theirs or ours.seq > written:
+                break
+            same += 1
+        if same >= self._newest.count:
+            self.fold, self.lessons.changed = other.fold.copy(), same
+            self._beside = None if other._beside is None else other._beside.copy()
+            self.lost |= other.lost
+        elif other.learnt:
+            self.stand_in(other.fold.state, other.learnt)

@@ -18,7 +18,7 @@ from askone.store.entries import Entry, Seat
 from askone.store.notices import Reasked
 from askone.store.transactions import Prefetched, Transaction
 
-_AT_ONCE = 100  # answers: more, such as another process wrote, are learnt from when the transaction is over
+_AT_ONCE = 20  # answers: more, such as another process wrote, are learnt from when the transaction is over
 
 
 def looked_up(transaction: Transaction, after: int, requests: Sequence[Request], now: float) -> Prefetched:

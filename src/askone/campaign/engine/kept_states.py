@@ -50,7 +50,8 @@ class KeptStates:
 
     def __init__(self, store: Store, name: str, learner: bytes) -> None:
         self._store, self._name = store, name
-        self._learner = hashlib.sha256(learner).hexdigest()
+        self._maker = hashlib.sha256(f"{__version__} {hashlib.sha256(learner).hexdigest()}".encode()).hexdigest()
+        """What only a state belongs to that was made by this version, for this learner."""
         self.count = 0
         """Lessons of the state that was last kept or adopted."""
         self.seq = 0
@@ -134,11 +135,14 @@ class KeptStates:
     # -- states of the model ----------------------------------------------------------------------
 
     def adopt(self, projection: Projection) -> None:
-        """Adopt all that fit, from the older to the newer: an answer taken back may have spoilt the last."""
+        """Adopt all that fit, from the older to the newer: an answer taken back may have spoilt the last.
+
+        That one stands in until all is learnt anew.
+        """
         for kept in self._store.snapshots(self._name):
             if kept.data is None:
                 self._drop(kept, "its bytes are not those that were kept")
-            elif kept.seq <= len(projection.lessons.steps) and kept.fingerprint == self._mark(projection, kept.seq):
+            elif kept.fingerprint.startswith(self._maker):
                 self._adopt(projection, kept, kept.data)
 
     def _adopt(self, projection: Projection, kept: Snapshot, data: bytes) -> None:
@@ -146,9 +150,13 @@ class KeptStates:
             state = projection.learner.from_arrays(_arrays(data))
         except UNREADABLE as error:
             self._drop(kept, repr(error))
-        else:
-            projection.trainer.adopt(state, kept.seq)
-            self.count = kept.seq
+            return
+        fits = kept.seq <= len(projection.lessons.steps) and kept.fingerprint == self._mark(projection, kept.seq)
+        if not fits:
+            projection.trainer.stand_in(state, kept.seq)
+            return
+        projection.trainer.adopt(state, kept.seq)
+        self.count = kept.seq
 
     def _drop(self, kept: Snapshot, why: str) -> None:
         log.error(
@@ -180,8 +188,7 @@ class KeptStates:
 
     def _mark(self, projection: Projection, count: int) -> str:
         """Return what a kept state belongs to: this version, this learner, these lessons."""
-        text = f"{__version__} {self._learner} {projection.lessons.digest(count)}"
-        return hashlib.sha256(text.encode()).hexdigest()
+        return f"{self._maker}:{projection.lessons.digest(count)}"
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from askone.campaign.engine.training_set import DueFit
 from askone.campaign.lazy import campaign as campaigns
 from askone.errors import InvalidFile, UnknownCampaign
 from askone.learners import registry
+from askone.server._upload_folder import FIT
 from askone.server.config import ServerConfig
 from askone.server.heavy.work import Child
 from askone.session.checkpoints import Fit, fit_of
@@ -66,7 +67,8 @@ class FitsBeside:
             self.consider(campaign)
 
     def _in_child(self, campaign: campaigns.Campaign, due: DueFit) -> Fit:
-        with TemporaryDirectory(prefix="askone-fit-") as folder:
+        # Where a server that is killed leaves it to be swept.
+        with TemporaryDirectory(prefix=FIT, dir=self._config.directory) as folder:
             place = Path(folder)
             (place / "learner").write_bytes(campaign.store.learner(campaign.name))
             with (place / "state").open("wb") as out:

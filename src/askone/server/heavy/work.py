@@ -184,9 +184,21 @@ class HeavyWork:
                     await self._clean_up(store)
             finally:  # also where whoever waits is told a second time not to
                 if ended or child.last or self._closed:
-                    child.close()
+                    await self._end(child)
                 else:
                     self._idle.append(child)
+
+    async def _end(self, child: Child) -> None:
+        """End a process for good: one that gives way to all others may take seconds to die, and people are served."""
+        child.kill()
+        if self._closed:
+            child.close()
+            return
+        try:
+            await self._files.run(child.close)
+        except asyncio.CancelledError:
+            child.close()
+            raise
 
     def _free(self) -> Child | None:
         while self._idle:
@@ -204,12 +216,12 @@ class HeavyWork:
             except errors.StoreUnavailable:
                 log.warning("what was half made is taken away when the store is opened next")
 
-    def sweep(self) -> None:
+    async def sweep(self) -> None:
         """Let go of processes that had nothing to do for a while."""
         old = time.monotonic() - _IDLE
         for child in [one for one in self._idle if one.used < old]:
             self._idle.remove(child)
-            child.close()
+            await self._end(child)
 
     def close(self) -> None:
         """End all processes and threads; one that is at work ends when its caller stops waiting."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from functools import partial
 
 from threadpoolctl import threadpool_limits
 
 from askone._common.lazy_import import import_now
 from askone.campaign import lazy
+from askone.server._campaign_service import CampaignService
 from askone.server._context import Services
 from askone.server.ops.memory import GarbageCollector
 from askone.store.store import Store
@@ -36,7 +38,8 @@ async def warm_up(services: Services, limits: contextlib.ExitStack, garbage: Gar
     finally:
         services.ready.set()
     for name in latest:  # one that cannot be opened says so to whoever wants it
-        await asyncio.gather(services.workers[name].run(lambda service: service.warm_up()), return_exceptions=True)
+        worker = services.workers[name]
+        await asyncio.gather(worker.run(partial(CampaignService.warm_up, go_on=worker.is_idle)), return_exceptions=True)
     await asyncio.sleep(_PAUSE)
     await _import_all(_REST, limits)
     garbage.freeze()
