@@ -421,7 +421,8 @@ class Client:
             response.close()
 
     def _begun(self, path: str, params: Mapping[str, str]) -> httpx.Response:
-        response = self._http.send(self._http.build_request("GET", path, params=params), stream=True)
+        asked = self._http.build_request("GET", path, params=params, timeout=self._slow)
+        response = self._http.send(asked, stream=True)
         if not response.is_success:
             response.read()
         return response
