@@ -4,6 +4,7 @@ from . import people as people
 from . import privacy as privacy
 from . import theory as theory
 from .client.client import Client as Client
+from .encoding.unread import UnreadCellsWarning as UnreadCellsWarning
 from .errors import AskoneError as AskoneError
 from .estimators.base import InputScaleWarning as InputScaleWarning
 from .estimators.classifier import OneBitClassifier as OneBitClassifier

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from askone.campaign.create import add_rows, create_campaign, with_columns
+from askone.campaign.create import add_rows, create_campaign, require_labels, with_columns
 from askone.campaign.engine.model_builder import make_estimator, pack, unpack
 from askone.campaign.output.export import begun_settings
 from askone.campaign.settings.settings import (
@@ -213,6 +213,19 @@ def test_a_bad_known_label_is_named(store, tmp_path):
     settings = Settings("A", ClassNames(("cat", "dog")), RowSettings(gold="y"))
     with pytest.raises(InvalidFile, match="row 2, column 'y': label must be one of: cat, dog; got 'cow'"):
         create_campaign(store, "a", settings, table_of(tmp_path, "x,y\n1,cat\n2,cow\n"), "", 0.0)
+    settings = Settings("A", Numbers(0, 3000), RowSettings(gold="y"))
+    rows = table_of(tmp_path, 'x,y\n1,"1.200,50 €"\n2,\n3,"3.500 €"\n')
+    beyond = "row 3, column 'y': label must be a number from 0 to 3,?000, the range of labels; got '3.500 €'"
+    with pytest.raises(InvalidFile, match=beyond):
+        create_campaign(store, "a", settings, rows, "", 0.0)
+    with pytest.raises(InvalidFile, match=beyond):
+        require_labels(settings, rows)
+
+
+def test_known_labels_are_read_as_their_column(store, tmp_path):
+    settings = Settings("A", Numbers(0, 3000), RowSettings(gold="y"))
+    create_campaign(store, "a", settings, table_of(tmp_path, 'x,y\n1,"1.200,50 €"\n2,\n3,"1.500 €"\n'), "", 0.0)
+    assert [row.gold for row in store.rows("a", [0, 1, 2])] == [1200.5, None, 1500.0]
 
 
 # -- the model ------------------------------------------------------------------------------------

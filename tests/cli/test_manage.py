@@ -122,6 +122,9 @@ def test_people_before_there_are_any():
 
 
 def test_a_program_is_a_person():
+    for command in (["answer", "bikes", "--with", "robot_person:answer"], ["label", "bikes"]):
+        said = ask(*command, "--as", "", status=2).err
+        assert said == "askone: --as must be a name of 1 to 100 characters; got 0 characters\n"
     out = ask("answer", "bikes", "--with", "robot_person:answer", "--most", 5).out
     assert "5 answers, 0 skips. As many as it was to give." in out
     out = ask("answer", "bikes", "--with", "robot_person:answer").out

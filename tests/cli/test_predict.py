@@ -130,3 +130,16 @@ def test_a_model_of_numbers_by_name(here):
     found = pd.read_parquet("scored.parquet")
     assert np.allclose(found["prediction_"], model.predict(frame))
     assert set(found["prediction"]) == {"mine"}
+
+
+def test_cells_that_cannot_be_read_are_told(here, monkeypatch):
+    cells = [f'r{i},"{1000 + 10 * i:,} km"\n' for i in range(30)]
+    (here / "cars.csv").write_text("id,driven\n" + "".join(cells) + "r30,unknown\n")
+    made = ask("new", "cars.csv", "--kind", "number", "--low", 0, "--high", 9, "--name", "cars").out
+    assert "1 cell of 'driven' ('unknown') cannot be read and counts as missing." in made
+    ask("export", "cars", "--what", "model", "--out", "cars.askone")
+    (here / "new.csv").write_text("id,driven\n" + "a,far\nb,far\n" * 30 + 'c,"1,200 km"\nd,?\n')
+    monkeypatch.setattr(scoring, "_ROWS", 7)
+    said = ask("predict", "cars.askone", "new.csv", "--out", "scored.csv")
+    assert said.err == "askone: 60 cells of 'driven' (such as 'far') cannot be read and count as missing\n"
+    assert len(pd.read_csv("scored.csv")) == 62

@@ -247,6 +247,12 @@ def test_arguments(client):
         client.skip(question, "bored")
     with pytest.raises(InvalidArgument, match="url"):
         askone.Client("ftp://host", "t")
+    for token in ("", " ", "a token", "a\nb", "ü"):
+        with pytest.raises(InvalidArgument, match="token must be one that") as refused:
+            askone.Client("http://127.0.0.1:9", token)
+        assert "a token" not in str(refused.value)
+    with pytest.raises(InvalidArgument, match="campaign must be the name of a campaign, or None; got ''"):
+        askone.Client("http://127.0.0.1:9", "t", "")
     with askone.Client("http://127.0.0.1:9", "t") as nowhere, pytest.raises(InvalidArgument, match="campaign"):
         nowhere.ask()
 

@@ -11,6 +11,7 @@ from askone.encoding.amounts import Reading, reading_of
 from askone.encoding.columns import Column
 from askone.encoding.encoder import AmountPart, Encoder, as_floats, fit_encoder
 from askone.encoding.frames import cells_of, columns_of
+from askone.encoding.unread import UnreadCellsWarning
 from askone.errors import InvalidArgument
 from askone.estimators.regressor import OneBitRegressor
 
@@ -31,6 +32,11 @@ from askone.estimators.regressor import OneBitRegressor
         (["5 %", "12 %", ".5 %"], [5, 12, 0.5]),
         (["€5", "n/a", ""], [5, math.nan, math.nan]),
         ([*["€5"] * 9, "on request"], [*[5] * 9, math.nan]),
+        (["10,308 km", "9,120 km", "231.829 km"], [10308, 9120, 231.829]),
+        (["10.308 km", "9.120 km", "231,829 km"], [10308, 9120, 231.829]),
+        (["0.250 kg", "0.125 kg"], [0.25, 0.125]),
+        ([*["1,250 km"] * 9, "12,5 km"], [*[1.25] * 9, 12.5]),
+        ([*["1,250 km"] * 9, "1.5 km", "12,5 km"], [*[1250] * 9, 1.5, math.nan]),
         (["€5", "on request"], None),
         (["1,234.5", "1.234,5"], None),
         (["€007"], None),
@@ -89,3 +95,16 @@ def test_known_labels_may_have_a_unit():
     for text in ("cheap", "5 to 6"):
         with pytest.raises(InvalidArgument, match="label must be a number"):
             labels.as_label(text)
+
+
+def test_what_cannot_be_read_is_told():
+    prices = [f"{n:,} €" for n in range(900, 1100)]
+    days = pd.date_range("2026-03-01", periods=203).strftime("%Y-%m-%d")
+    rows = pd.DataFrame({"price": [*prices, "on request", "?", None], "since": days})
+    model = OneBitRegressor(0, 1, random_state=0)
+    with pytest.warns(UnreadCellsWarning, match=r"^1 cell of 'price' \('on request'\) cannot be read and counts"):
+        model.start(rows)
+    new = pd.DataFrame({"price": ["1,000 €", "5 $", "5 $"], "since": ["May", None, "2026-03-02"]})
+    found = r"2 cells of 'price' \(such as '5 \$'\) and 1 cell of 'since' \('May'\) cannot be read and count as missing"
+    with pytest.warns(UnreadCellsWarning, match=found):
+        model.predict(new)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from askone import OneBitClassifier
+from askone.errors import InvalidArgument
 
 WORDS = {"good": ["lovely", "tasty", "friendly", "great"], "bad": ["cold", "rude", "awful", "slow"]}
 
@@ -46,3 +47,25 @@ def test_a_few_dozen_answers_teach_what_short_texts_say():
 def test_no_class_is_given_up_for_what_was_asked_first(seed):
     """400 answers are three times the bits that the classes of all 24 words have; half the classes were lost once."""
     assert share_of_wrong(topics, 400, seed) < 0.05
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series])
+def test_plain_texts_are_rows(kind):
+    frame, kinds = reviews(60, 0)
+    texts = frame["review"].tolist()
+    frame = frame.rename(columns={"review": "text"})
+    named = OneBitClassifier(["good", "bad"], random_state=0).fit(frame, kinds)
+    plain = OneBitClassifier(["good", "bad"], random_state=0).fit(kind(texts), kinds)
+    assert plain.feature_names_in_.tolist() == ["text"]
+    assert plain.predict(kind(texts[:9])).tolist() == named.predict(frame[:9]).tolist()
+    model = OneBitClassifier(["good", "bad"], random_state=0).start(kind(texts))
+    assert len(model.ask(texts[:2] if kind is pd.Series else kind(texts[:2]))) == 2  # a Series is one row by name
+    assert str(model.ask(texts[2], key="c"))
+    with pytest.raises(InvalidArgument, match="X must be"):
+        OneBitClassifier(["good", "bad"]).start([texts[:2], texts[2:4]])
+
+
+def test_plain_texts_go_to_the_only_column():
+    frame, kinds = reviews(60, 0)
+    model = OneBitClassifier(["good", "bad"], random_state=0).fit(frame, kinds)
+    assert model.predict(frame["review"].tolist()).tolist() == model.predict(frame).tolist()

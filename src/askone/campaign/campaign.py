@@ -202,10 +202,34 @@ class Campaign:
         Where others learn beside, they keep the state as well: that takes longer than a look.
         """
         if self.patience is None:
-            self.learn()
+            self.complete()
         else:
             until = time.monotonic() + self.patience
             self._learn_beside(lambda: time.monotonic() < until)
+
+    @property
+    def anew(self) -> tuple[int, int] | None:
+        """How many lessons are learnt of how many, while the model is made anew as answers were left out or changed.
+
+        Until then people are asked by the model from before; nobody should take that away.
+        """
+        with self._lock:
+            return self.projection.trainer.anew
+
+    def complete(self, tell: Callable[[int, int], None] | None = None) -> None:
+        """Bring the model up to date, however long it takes, and make the fits that fell out.
+
+        ``tell`` is called with the lessons that are learnt, and all, while the model is made anew.
+        """
+        with self._lock:
+            self.learn()
+            while (anew := self.anew) is not None:
+                if tell is not None:
+                    tell(*anew)
+                due = self.projection.trainer.due()
+                if due is None:
+                    raise RuntimeError("the model is not learnt, and lacks no fit")
+                self._take(due, time.time())
 
     def learn(self, go_on: Callable[[], bool] | None = None) -> None:
         """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then.
@@ -340,17 +364,21 @@ class Campaign:
         """Note that a fit failed."""
         with self._lock:
             self._fits.put_off(self.projection, error)
+            self.projection.trainer.pass_over()
 
     def _fit(self, now: float) -> None:
-        """Make the fit that is due, here and now."""
-        due = self.due_fit()
-        if due is None:
-            return
+        """Make the fits that are due, here and now."""
+        while (due := self.due_fit()) is not None:
+            self._take(due, now)
+
+    def _take(self, due: DueFit, now: float) -> None:
+        """Make a fit that is due, and learn what comes after it."""
         made = attempted(due)
         if isinstance(made, Fit):
-            self.serve([TakeFit(due, made)], now)
+            self.serve([TakeFit(due, made)], now, learn=False)
         else:
             self.put_off_fit(made)
+        self.learn()
 
     # -- before the first question ----------------------------------------------------------------
 
@@ -436,6 +464,7 @@ class Campaign:
     def doubts(self, positions: Sequence[int]) -> list[float]:
         """Return how unsure the model is of each of these rows."""
         with self._lock:
+            self._catch_up()
             return self.settings.labels.doubts(self._predicted(self._row_cache.features(list(positions))))
 
     def predict(self, X: Array) -> list[Any]:
@@ -508,11 +537,13 @@ class Campaign:
     def people(self) -> list[dict[str, Any]]:
         """Return everybody who answered, with what is known of their answers."""
         with self._lock:
+            self._catch_up()
             return people_list.people(self.projection, self.settings)
 
     def answers(self, which: Which, person: str | None, first: int, skip: int) -> dict[str, Any]:
         """Return a page of answered questions (see ``answer_list``)."""
         with self._lock:
+            self._catch_up()
             return answer_list.answer_page(self, which, person, first, skip)
 
     def history(self, position: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final, final
 
 import numpy as np
@@ -223,6 +224,10 @@ class _Reading:
             return [None] * len(chunk)
         return [self._gold(cells, done + place) for place, cells in enumerate(chunk)]
 
+    @cached_property
+    def _as_label(self) -> Callable[[Any], Any]:
+        return _label_reader(self.settings, self.table)
+
     def _key(self, cells: Cells, place: int) -> str:
         column = self.settings.rows.key
         value = None if column is None else cells[column]
@@ -234,10 +239,10 @@ class _Reading:
     def _gold(self, cells: Cells, place: int) -> Any:
         column = self.settings.rows.gold
         value = None if column is None else cells.get(column)
-        if value is None or (isinstance(value, str) and not value.strip()):
+        if not _is_known(value):
             return None
         try:
-            return self.settings.labels.as_label(value)
+            return self._as_label(value)
         except InvalidArgument as error:
             raise InvalidFile(f"row {place + 1}, column {column!r}: {error}") from None
 
@@ -276,11 +281,31 @@ def require_unknown(settings: Settings, table: Table) -> None:
         raise _nothing_to_ask(gold, table.rows)
 
 
+def require_labels(settings: Settings, table: Table) -> None:
+    """Refuse known labels that are none, as far as the table's sample tells."""
+    gold, read = settings.rows.gold, _label_reader(settings, table)
+    for place, row in enumerate(table.sample, start=1):
+        try:
+            if gold is not None and _is_known(row.get(gold)):
+                read(row[gold])
+        except InvalidArgument as error:
+            where = f"row {place}, " if len(table.sample) == table.rows else ""
+            raise InvalidFile(f"{where}column {gold!r}: {error}") from None
+
+
+def _label_reader(settings: Settings, table: Table) -> Callable[[Any], Any]:
+    return settings.labels.label_reader([row.get(settings.rows.gold or "") for row in table.sample])
+
+
+def _is_known(cell: Any) -> bool:
+    return cell is not None and bool(str(cell).strip())
+
+
 def all_known(settings: Settings, table: Table) -> bool:
     """Return whether all labels of a table's sample are known."""
     gold = settings.rows.gold
     cells = [None] if gold is None else [row.get(gold) for row in table.sample]
-    return all(cell is not None and str(cell).strip() for cell in cells)
+    return all(map(_is_known, cells))
 
 
 def are_labels(settings: Settings, table: Table) -> bool:
@@ -288,7 +313,7 @@ def are_labels(settings: Settings, table: Table) -> bool:
     cells = [row.get(settings.rows.gold or "") for row in table.sample]
     try:
         for cell in cells:
-            if cell is not None and str(cell).strip():
+            if _is_known(cell):
                 settings.labels.as_label(cell)
     except InvalidArgument:
         return False

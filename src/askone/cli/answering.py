@@ -124,6 +124,11 @@ class Desk:
         self._serving, self._began = result, time.monotonic()
 
 
+def _given(name: str | None, usual: Callable[[], str]) -> str:
+    """Return the name that was given by --as, an empty one as well, which is refused then."""
+    return usual() if name is None else name
+
+
 def _person(store: Store, campaign: str, name: str, role: Role = "annotator") -> str:
     """Return the id of a person of this name, let into the campaign; one who is new has no password."""
     store.campaign(campaign)  # before anybody is made
@@ -133,7 +138,10 @@ def _person(store: Store, campaign: str, name: str, role: Role = "annotator") ->
         raise InvalidArgument("--as", "somebody who is not disabled (see askone users enable)", name)
     person = new_id("p") if user is None else user.id
     if user is None:
-        accounts.add_user(person, name, role, None)
+        try:
+            accounts.add_user(person, name, role, None)
+        except InvalidArgument as error:
+            raise InvalidArgument("--as", f"a name {error.allowed}", error.got) from error
     if accounts.role_in(campaign, person) is None:
         accounts.add_member(campaign, person, "annotator")
     return person
@@ -145,7 +153,7 @@ def _person(store: Store, campaign: str, name: str, role: Role = "annotator") ->
 def run_label(chosen: argparse.Namespace, console: Console) -> int:
     """Ask in this terminal until there is no question left, or whoever answers has had enough."""
     with known_store(chosen.store) as store:
-        desk = Desk(store, chosen.name, _person(store, chosen.name, chosen.person or getpass.getuser()))
+        desk = Desk(store, chosen.name, _person(store, chosen.name, _given(chosen.person, getpass.getuser)))
         if desk.campaign.settings.question.instructions:
             say(console, desk.campaign.settings.question.instructions)
         if desk.epsilon is not None:
@@ -224,7 +232,7 @@ def run_answer(chosen: argparse.Namespace, console: Console) -> int:
     program, tally = _program(chosen.program), _Spent()
     with known_store(chosen.store) as store:
         role: Role = "program" if chosen.kind == PROGRAM else "annotator"
-        who = _person(store, chosen.name, chosen.person or chosen.program, role)
+        who = _person(store, chosen.name, _given(chosen.person, lambda: chosen.program), role)
         desk = Desk(store, chosen.name, who, chosen.kind)
         try:
             while tally.answers < most and (question := desk.ask()) is not None:

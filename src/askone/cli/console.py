@@ -45,6 +45,22 @@ def row_bar(console: Console) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, rows: shown.update(bar, completed=done, total=rows)
 
 
+@contextmanager
+def anew_bar(console: Console) -> Iterator[Callable[[int, int], None]]:
+    """A bar of what is learnt of a model that is made anew (see ``Campaign.complete``); a file gets a line."""
+    told = list[int]()
+    with progress(console) as shown:
+        bar = shown.add_task("making the model anew, as answers were left out or changed", total=None, visible=False)
+
+        def tell(learnt: int, of: int) -> None:
+            if not told and not console.is_terminal:
+                say(console, "Answers were left out or changed: the model is made anew first.")
+            told.append(learnt)
+            shown.update(bar, completed=learnt, total=of, visible=True)
+
+        yield tell
+
+
 def counted(number: int, one: str, several: str | None = None) -> str:
     """Return a number and what it counts.
 

@@ -10,9 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from askone.campaign.engine.commands import Rule
-from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import counted, number, say, show
-from askone.cli.files import known_store
+from askone.cli.files import known_store, whole_campaign
 from askone.cli.manage import carry_out, names_of
 from askone.errors import InvalidArgument
 from askone.server.security.tokens import new_id
@@ -26,7 +25,7 @@ def run_decide(chosen: argparse.Namespace, console: Console) -> int:
     if (chosen.number is None) != (chosen.answer is None):
         raise InvalidArgument("answer", "yes, no or people, with the number of a question", chosen.answer)
     with known_store(chosen.store) as store:
-        campaign = campaigns.Campaign.open(store, chosen.name)
+        campaign = whole_campaign(store, chosen.name, console)
         if chosen.number is not None:
             carry_out(campaign, Rule("", new_id("m"), chosen.number, _ANSWERS[chosen.answer]))
             say(

@@ -8,9 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import say, show
-from askone.cli.files import known_store
+from askone.cli.files import known_store, whole_campaign
 from askone.labels.wording import rounded_text
 
 _COLUMNS = (
@@ -30,7 +29,7 @@ _NO_BITS = (
 def run_estimate(chosen: argparse.Namespace, console: Console) -> int:
     """Print an estimate of the whole table, or of each group."""
     with known_store(chosen.store) as store:
-        campaign = campaigns.Campaign.open(store, chosen.name)
+        campaign = whole_campaign(store, chosen.name, console)
         if chosen.by is None:
             found = {"all rows": campaign.estimate(chosen.what)}
         else:

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from askone.campaign.lazy import backup, campaign, export, label_studio
 from askone.cli.console import counted, row_bar, say
-from askone.cli.files import any_store, known_store, read_from, whole_file
+from askone.cli.files import any_store, known_store, read_from, whole_campaign, whole_file
 from askone.errors import InvalidArgument
 from askone.store.store import Store
 
@@ -27,7 +27,7 @@ def run_export(chosen: argparse.Namespace, console: Console) -> int:
     target = chosen.out or f"{chosen.name}-{chosen.what}.{ending}"
     with _written(chosen, target, console) as (store, out):
         if chosen.what == "model":
-            out.write(export.model_bytes(campaign.Campaign.open(store, chosen.name)))
+            out.write(export.model_bytes(whole_campaign(store, chosen.name, None if target == "-" else console)))
         else:
             out.writelines(_chunks(store, chosen.name, chosen.what, form, None if target == "-" else console))
     return 0
@@ -65,7 +65,7 @@ def _chunks(store: Store, name: str, what: str, form: str, console: Console | No
     if what == "log":
         return export.log_chunks(store, name)
     if what == "predictions":
-        opened = campaign.Campaign.open(store, name)
+        opened = whole_campaign(store, name, console)
         return export.prediction_chunks(opened, form) if console is None else _watched(opened, form, console)
     return label_studio.task_chunks(store, name) if form == "label-studio" else export.answer_chunks(store, name, form)
 

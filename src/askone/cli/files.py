@@ -1,16 +1,20 @@
-"""Stores and files of commands; files appear whole or not at all."""
+"""Stores, campaigns and files of commands; files appear whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from io import BufferedReader, BufferedWriter
 from pathlib import Path
 from typing import cast
 
+from rich.console import Console
+
 from askone._common.atomic_write import atomic_write
+from askone.campaign.lazy import campaign as campaigns
+from askone.cli.console import anew_bar
 from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store.open import open_store
 from askone.store.store import Store
@@ -42,6 +46,14 @@ def known_store(given: str | None) -> Iterator[Store]:
             yield store
         except UnknownCampaign as error:
             raise UnknownCampaign(error.name, tuple(one.name for one in store.campaigns())) from error
+
+
+def whole_campaign(store: Store, name: str, console: Console | None) -> campaigns.Campaign:
+    """Return a campaign whose model is as its log has it by now: what is handed out is never half made."""
+    opened = campaigns.Campaign.open(store, name)
+    with nullcontext() if console is None else anew_bar(console) as tell:
+        opened.complete(tell)
+    return opened
 
 
 @contextmanager

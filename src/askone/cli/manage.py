@@ -17,7 +17,7 @@ from askone._common.validate import as_count, as_number
 from askone.campaign.engine.commands import PERSON, ResumePerson, Rule, SetStatus
 from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import counted, number, say, show
-from askone.cli.files import known_store
+from askone.cli.files import known_store, whole_campaign
 from askone.errors import AskoneError, InvalidArgument
 from askone.labels.wording import percent_text
 from askone.server.security.tokens import INVITATIONS, issue_invitation, new_id
@@ -99,7 +99,7 @@ def run_invite(chosen: argparse.Namespace, _: Console) -> int:
 def run_people(chosen: argparse.Namespace, console: Console) -> int:
     """Show who answered in a campaign, and how; or ask somebody again who was paused."""
     with known_store(chosen.store) as store:
-        campaign = campaigns.Campaign.open(store, chosen.name)
+        campaign = whole_campaign(store, chosen.name, console)
         if chosen.resume is not None:
             who = person_of(store, chosen.resume, campaign.projection.people, "--resume")
             carry_out(campaign, ResumePerson("", new_id("m"), who))

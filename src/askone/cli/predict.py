@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from askone.campaign.tables.vectors import with_vectors
 from askone.cli.console import counted, row_bar, say
 from askone.cli.files import read_from, whole_file
 from askone.cli.settings_file import named_by_options, read_table
+from askone.encoding.unread import told
 from askone.errors import InvalidArgument
 
 _FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
@@ -32,6 +34,8 @@ def run_predict(chosen: argparse.Namespace, console: Console) -> int:
             out.write(chunk)
     if target != "-":
         say(console, f"Written: {target}, {counted(found.table.rows, 'row')}")
+    if found.unread:
+        print(f"askone: {told(found.unread)}", file=sys.stderr)
     return 0
 
 

@@ -117,6 +117,11 @@ def _words(campaign: campaigns.Campaign) -> Iterator[str]:
     asked = f" {told['progress_rows']['asked']:,} of {counted(rows, 'row')} asked about." if rows else ""
     yield f"{told['answers']:,}{budget} answers of {people}.{asked}"
     apart = (("skipped", "skipped"), ("retracted", "taken back"), ("flags", "reported as wrong"), ("open", "open now"))
+    if told["anew"] is not None:
+        yield (
+            "Answers were left out or changed, and the model is still to be made anew without them: a server does it, "
+            "and so does whatever hands it out, such as askone export."
+        )
     noted = [f"{told[key]:,} {word}" for key, word in apart if told[key]]
     if noted:
         yield f"Questions: {', '.join(noted)}."

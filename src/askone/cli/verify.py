@@ -105,8 +105,7 @@ def _leave_out(campaign: campaigns.Campaign, person: str, name: str, console: Co
         fit = fit_of(due.learner, due.state)
         projection.trainer.made[fit.hash] = fit.packed
         number = len(projection.trainer.made)
-        event = Fitted(f"{FIT}without-{person}-{number}", due.learnt, fit.hash)
+        event = Fitted(f"{FIT}without-{person}-{number}", due.learnt, fit.hash, due.after)
         projection.apply([Entry(event, seq=projection.seq + 1)])
-        projection.trainer.settle()
     told = f"{projection.people[person].answers} answers; {before} lessons become {len(projection.lessons.all)}"
     say(console, f"Without {name}: {told}.")

@@ -13,6 +13,7 @@ however often it arrives it counts once.
 from __future__ import annotations
 
 import json
+import re
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -71,6 +72,11 @@ class Client:
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise InvalidArgument("url", "an address that begins with http:// or https://", url)
+        if not re.fullmatch(r"[!-~]+", token):  # nobody else should read what came: it may be one, and a line more
+            came = "nothing" if not token.strip() else "one with blanks, or with signs that no token has"
+            raise InvalidArgument("token", "one that askone users token or an account's page made", came)
+        if campaign is not None and not campaign.strip():
+            raise InvalidArgument("campaign", "the name of a campaign, or None", repr(campaign))
         self.campaign = campaign
         self._patience = as_number(patience, "patience", 0.0)
         self._kind = {} if as_choice(kind, "kind", ("person", "program")) == "person" else {"kind": kind}
@@ -421,7 +427,8 @@ class Client:
             response.close()
 
     def _begun(self, path: str, params: Mapping[str, str]) -> httpx.Response:
-        response = self._http.send(self._http.build_request("GET", path, params=params), stream=True)
+        asked = self._http.build_request("GET", path, params=params, timeout=self._slow)
+        response = self._http.send(asked, stream=True)
         if not response.is_success:
             response.read()
         return response

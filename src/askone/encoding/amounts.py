@@ -25,11 +25,12 @@ _AMOUNT: Final = re.compile(
     rf"(?P<second>[+\-\u2212]?)(?P<digits>[0-9](?:[0-9.,'’{_BLANKS}]*[0-9])?|[.,][0-9]+)"
     r"\s?(?P<after>[^\d\s.,'’:;/()\-][^\d\n]{0,10}[23]?)?"
 )
-_THOUSANDS: Final = rf"[0-9]{{1,3}}(?:[%s'’{_BLANKS}][0-9]{{3}})+"
+_THOUSANDS: Final = rf"[1-9][0-9]{{0,2}}(?:[%s'’{_BLANKS}][0-9]{{3}})+"
 _PLACES: Final = {  # in India, figures before the last thousand are parted by two
-    ".": re.compile(rf"(?:{_THOUSANDS % ','}|[0-9]{{1,2}}(?:,[0-9]{{2}})+,[0-9]{{3}}|[0-9]*)(?:\.[0-9]+)?"),
+    ".": re.compile(rf"(?:{_THOUSANDS % ','}|[1-9][0-9]?(?:,[0-9]{{2}})+,[0-9]{{3}}|[0-9]*)(?:\.[0-9]+)?"),
     ",": re.compile(rf"(?:{_THOUSANDS % '.'}|[0-9]*)(?:,[0-9]+)?"),
 }
+_OTHER: Final = {".": ",", ",": "."}
 _CODE: Final = re.compile(r"0[0-9]|[0-9]{16}")  # 007 and long numbers are names
 _MOSTLY: Final = 0.9
 """Share of a column's cells that are amounts; others, such as "on request", count as missing."""
@@ -70,10 +71,13 @@ class Reading:
 def reading_of(cells: Sequence[Any]) -> Reading | None:
     """Return how a column of amounts is read; None if it is none: few are amounts, or codes, or of several units.
 
-    Where points and commas could both part thousands or decimals, they part thousands.
+    Of points and commas that is the sign of decimals by which more cells are numbers; where both could be, the one by
+    which more cells have parted thousands.
 
     >>> reading_of(["€3,089", "€950"]), reading_of(["1.234 kg", "999 kg", "?"]), reading_of(["1,5", "12"])
     (Reading(decimal='.', unit='€'), Reading(decimal=',', unit='kg'), Reading(decimal=',', unit=''))
+    >>> reading_of(["10,308 km", "9,120 km", "231.829 km"]), reading_of(["0.250 kg", "0.125 kg"])
+    (Reading(decimal='.', unit='km'), Reading(decimal='.', unit='kg'))
     >>> reading_of(["5 kg", "5 lb"]), reading_of(["007", "12"]), reading_of(["A1", "A2"]), reading_of([])
     (None, None, None, None)
     """
@@ -83,10 +87,33 @@ def reading_of(cells: Sequence[Any]) -> Reading | None:
     found = [one for one in matches if _unit(one) in ("", unit)]
     if not found or len(found) < _MOSTLY * len(known) or any(_CODE.match(one["digits"]) for one in found):
         return None
-    readings = [Reading(decimal, unit) for decimal in _PLACES]
-    sums = [float(np.abs(one.numbers([match[0] for match in found])).sum()) for one in readings]
-    best = max(range(2), key=lambda place: -1.0 if math.isnan(sums[place]) else sums[place])
-    return None if math.isnan(sums[best]) else readings[best]
+    digits = Counter(one["digits"] for one in found)
+    votes = {decimal: _votes(digits, decimal) for decimal in _PLACES}
+    best = max(votes, key=lambda decimal: votes[decimal])
+    return Reading(best, unit) if votes[best][0] >= _MOSTLY * len(known) else None
+
+
+def _votes(digits: Counter[str], decimal: str) -> tuple[int, int]:
+    """Return how many cells are numbers by a sign of decimals, and in how many the other sign parts thousands."""
+    read = {text: count for text, count in digits.items() if _PLACES[decimal].fullmatch(text)}
+    return sum(read.values()), sum(count for text, count in read.items() if _OTHER[decimal] in text)
+
+
+def mixed(cells: Sequence[Any], reading: Reading) -> tuple[str, str] | None:
+    """Return two cells of which one is read wrongly, if both were meant alike; None: there are none.
+
+    One has three decimals, which thousands have as well, and no other sign; in the other one thousands are parted.
+
+    >>> mixed(["10,308 km", "9,120 km", "231.829 km"], Reading(".", "km"))
+    ('231.829 km', '10,308 km')
+    >>> mixed(["10,308 km", "9,120.5 km", "7.25 km"], Reading(".", "km"))
+    """
+    matches = [one for cell in cells if isinstance(cell, str) and (one := _AMOUNT.fullmatch(cell.strip()))]
+    other = _OTHER[reading.decimal]
+    parted = re.compile(rf"[1-9][0-9]{{0,2}}{re.escape(reading.decimal)}[0-9]{{3}}")
+    decimals = next((one[0] for one in matches if parted.fullmatch(one["digits"])), None)
+    thousands = next((one[0] for one in matches if {".", ","} & {*one["digits"]} == {other}), None)
+    return None if decimals is None or thousands is None else (decimals, thousands)
 
 
 def _finite(value: Any) -> float:

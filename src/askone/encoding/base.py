@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 from askone._common.types import Array
+from askone.encoding.unread import UnreadCells
 
 Record = dict[str, Any]
 
@@ -26,6 +27,10 @@ class Part(ABC):
     @abstractmethod
     def encode(self, cells: Sequence[Any]) -> Array:
         """Return dense numbers, n x names."""
+
+    def unread(self, cells: Sequence[Any]) -> UnreadCells | None:
+        """Return the cells that say something of which it makes nothing, if there are any."""
+        return None
 
     def to_json(self) -> Record:
         """Return plain JSON values."""

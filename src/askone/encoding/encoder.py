@@ -43,6 +43,7 @@ from askone.encoding.columns import Column
 from askone.encoding.embedders import EmbeddedPart, fit_embedded
 from askone.encoding.images import ImagePart
 from askone.encoding.texts import HashedTextPart, TermsPart, fit_texts, packed_terms, pairs_needed
+from askone.encoding.unread import UnreadCells, unread
 from askone.encoding.vectors import VectorPart
 from askone.errors import InvalidArgument, InvalidFile
 from askone.features.layout import RowLayout
@@ -108,6 +109,9 @@ class DatePart(ScaledPart):
         days = dates.all_days(cells, self.day_first)
         return np.column_stack([self.scaled(days), *(dates.places_in(cycle, days) for cycle in self.cycles)])
 
+    def unread(self, cells: Sequence[Any]) -> UnreadCells | None:
+        return unread(cells, lambda cell: dates.as_days(cell, self.day_first))
+
 
 @final
 @dataclass(frozen=True)
@@ -120,6 +124,9 @@ class AmountPart(ScaledPart):
 
     def encode(self, cells: Sequence[Any]) -> Array:
         return self.scaled(Reading(self.decimal, self.unit).numbers(cells))
+
+    def unread(self, cells: Sequence[Any]) -> UnreadCells | None:
+        return unread(cells, Reading(self.decimal, self.unit).number)
 
 
 @final
@@ -227,6 +234,11 @@ class Encoder:
         if self.pairs:
             out[:, place:] = packed_terms(self._texts, [cells[part.column] for part in self._texts], self.pairs)
         return out
+
+    def unread(self, cells: Mapping[str, Sequence[Any]]) -> dict[str, UnreadCells]:
+        """Return, by column, the cells that say something of which nothing is made: they count as missing."""
+        found = {part.column: part.unread(cells[part.column]) for part in self.parts}
+        return {name: one for name, one in found.items() if one is not None}
 
     def require_embedders(self) -> None:
         """Raise unless all embedders are here, as they were when the encoder was fitted."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -22,6 +23,7 @@ from askone.encoding.base import Part
 from askone.encoding.columns import Column, kind_of_texts
 from askone.encoding.embedders import EmbeddedPart
 from askone.encoding.encoder import CategoryPart, Encoder, fit_encoder
+from askone.encoding.unread import UnreadCellsWarning, told
 from askone.labels.wording import number_text
 
 _SAMPLE: Final = 5_000
@@ -35,10 +37,26 @@ def is_frame(X: Any) -> bool:
     return _is_of("pandas", X) or _is_of("polars", X)
 
 
-def _is_of(library: str, X: Any) -> bool:
-    """Return whether X is a DataFrame of this library."""
+def texts_of(X: Any) -> list[Any] | None:
+    """Return the texts of a list, an array or a Series of them, None where there is none; None: it is none of these.
+
+    >>> texts_of(["good", None, "bad"]), texts_of([1.0, 2.0]), texts_of("good")
+    (['good', None, 'bad'], None, None)
+    """
+    if isinstance(X, np.ndarray):
+        cells = X.tolist() if X.ndim == 1 and X.dtype.kind in "UOT" else []
+    elif isinstance(X, list | tuple):
+        cells = list(X)
+    else:
+        cells = list(X) if any(_is_of(library, X, "Series") for library in ("pandas", "polars")) else []
+    texts = [None if _is_missing(cell) else cell for cell in cells if _is_missing(cell) or isinstance(cell, str)]
+    return texts if len(texts) == len(cells) and any(text is not None for text in texts) else None
+
+
+def _is_of(library: str, X: Any, kind: str = "DataFrame") -> bool:
+    """Return whether X is a DataFrame, or a Series, of this library."""
     module = sys.modules.get(library)
-    return module is not None and isinstance(X, module.DataFrame)
+    return module is not None and isinstance(X, vars(module)[kind])
 
 
 def cells_of(frame: Any, names: Sequence[str] | None = None, wide: Sequence[str] = ()) -> dict[str, Any]:
@@ -135,6 +153,9 @@ def encoded(encoder: Encoder, frame: Any) -> Array:
     encoder.require_columns([str(name) for name in given])
     cells = cells_of(frame, encoder.columns, wide)
     fitting = {part.column: _fitting(part, cells[part.column]) for part in encoder.parts}
+    lost = encoder.unread(fitting)
+    if lost:
+        warnings.warn(told(lost), UnreadCellsWarning, stacklevel=2)
     return encoder.encode_columns(fitting, len(frame))
 
 

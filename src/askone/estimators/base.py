@@ -43,6 +43,7 @@ from askone.session.simulation import from_pool, in_order, resampled, simulate
 from askone.session.stream import Stream
 
 _PASSES = 8
+_ALLOWED = "rows of numbers that fit (or texts: a list of them, dictionaries or a DataFrame)"
 
 
 class InputScaleWarning(UserWarning):
@@ -558,7 +559,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             if isinstance(error, InvalidArgument):
                 raise
             kind = WrongType if isinstance(error, TypeError) else InvalidArgument
-            raise kind("X" if isinstance(y, str) else "X and y", "rows of numbers that fit", str(error)) from error
+            raise kind("X" if isinstance(y, str) else "X and y", _ALLOWED, str(error)) from error
 
     def _take(self, found: Inputs | None) -> None:
         """Make rows of whatever comes in this way from now on."""

@@ -21,6 +21,8 @@ from askone.features.layout import RowLayout
 
 _FEW: Final = 256  # columns up to which a sparse matrix is taken as a dense one
 _PAIRS: Final = 512
+TEXT: Final = "text"
+"""The column that plain texts are."""
 
 
 class Inputs(ABC):
@@ -65,6 +67,7 @@ class FrameInputs(Inputs):
         return len(self.encoder.columns)
 
     def rows(self, X: Any) -> Array:
+        X = named_texts(X, self.names[0] if len(self.names) == 1 else None)
         if not frames.is_frame(X):
             shown = ", ".join(map(repr, self.names[:10])) + (", …" if len(self.names) > 10 else "")
             return self._array(X, f"a DataFrame with the columns {shown}")
@@ -139,11 +142,18 @@ def inputs_for(X: Any) -> Inputs | None:
         pairs = max(1, min(_PAIRS, int(np.diff(matrix.indptr).max(initial=1))))
         few = matrix.shape[1] <= max(_FEW, 1 + 2 * pairs)
         return None if few else SparseInputs(matrix.shape[1], pairs)
+    X = named_texts(X)
     if not frames.is_frame(X):
         return None
     cells = frames.cells_of(X)
     plain = not isinstance(X, list | tuple) and frames.first_odd(cells) is None
     return None if plain or not cells else FrameInputs(frames.fit_frame(cells, frames.declared_categories(X)))
+
+
+def named_texts(X: Any, name: str | None = TEXT) -> Any:
+    """Return plain texts as a table of one column, which has this name, and anything else as it is."""
+    texts = None if name is None else frames.texts_of(X)
+    return X if texts is None else [{name: text} for text in texts]
 
 
 def require_plain(X: Any) -> None:
@@ -159,20 +169,24 @@ def as_matrix(X: Any) -> Any:
 
 
 def is_named(x: Any) -> bool:
-    """Return whether x is one row by name, or one sparse row."""
-    return _is_series(x) or isinstance(x, Mapping) or (sparse.issparse(x) and x.ndim == 1)
+    """Return whether x is one row by name, a text, or one sparse row."""
+    return isinstance(x, str) or _is_series(x) or isinstance(x, Mapping) or (sparse.issparse(x) and x.ndim == 1)
 
 
 def is_one(x: Any) -> bool:
     """Return whether x is one row, and not several."""
     if type(x) is np.ndarray:
-        return x.ndim == 1  # the usual case, at once
-    many = frames.is_frame(x) or (sparse.issparse(x) and x.ndim == 2)
+        return x.ndim == 1 and (x.dtype.kind in "fiu" or frames.texts_of(x) is None)  # the usual case at once
+    if isinstance(x, str):
+        return True
+    many = frames.is_frame(x) or frames.texts_of(x) is not None or (sparse.issparse(x) and x.ndim == 2)
     return is_named(x) or (not many and dimensions(x, "x") == 1)
 
 
 def as_table(x: Any) -> Any:
     """Return one row, with its column names if it has some, as a table of one row."""
+    if isinstance(x, str):
+        return [x]
     if _is_series(x):
         numbers = all(isinstance(cell, int | float | np.number) for cell in x)
         return x.to_frame().T.astype(float) if numbers else [{str(name): cell for name, cell in x.items()}]

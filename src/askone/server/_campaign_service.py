@@ -53,6 +53,10 @@ class CampaignService:
         if self._refit is not None:
             self._refit(self._campaign)
 
+    def anew(self) -> tuple[int, int] | None:
+        """Return how far the model is that is made anew, if it is (see ``Campaign.anew``)."""
+        return self._campaign.anew
+
     def warm_up(self, go_on: Callable[[], bool]) -> None:
         """Load what the first question needs, as long as ``go_on`` says so."""
         self._campaign.warm(go_on)

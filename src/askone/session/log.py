@@ -171,11 +171,13 @@ class Revisited(LogRecord, kind="revisited"):
 class Fitted(LogRecord, kind="fitted"):
     """A fit took effect (see ``Refits``), made of the first so many answers; ``hash`` is that of its packed arrays.
 
-    It falls out of the fold when an answer that came before it is taken back after it.
+    It falls out of the fold when an answer that came before it is taken back after it.  In a campaign's log one that
+    is made in its place says behind which entry it takes effect (``after``).
     """
 
     learnt: int
     hash: str
+    after: int | None = None
 
 
 Event = Asked | Answered | Skipped | Retracted | Revisited | Fitted

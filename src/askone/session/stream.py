@@ -222,17 +222,18 @@ class Stream:
         del self._open[number]
         self._refit()
 
-    def _refit(self) -> None:
-        """Take over a fit if one is due."""
+    def _refit(self) -> bool:
+        """Take over a fit if one is due; return whether one was."""
         fit = due_fit(self.learner, self.state)
         if fit is None:
-            return
+            return False
         state = learnt(self.learner, self.state, fit)
         if self._fits is not None:
             self._fits[fit.hash] = fit.packed
         self._note(Fitted(f"fit-{self.fits}", self.answered, fit.hash))
         self._learnt(fit, state)
         self.fits += 1
+        return True
 
     def _time(self, number: int) -> str:
         """Return 5, and 5+1 when its answer was taken back once: events have names of their own."""
@@ -280,7 +281,8 @@ class Stream:
             self._history, self._fold = history, fold
         self._open[number] = _Open(told[0].lesson.x, told[0].asked, told[0].lesson.name)
         self.retractions[number] = self.retractions.get(number, 0) + 1
-        self._refit()
+        while self._refit():  # several may have had the answer in them
+            pass
 
     def _without(self, gone: list[_Told]) -> tuple[list[_Told | Visit | Fit], Fold]:
         """Return the history and its fold without these answers: what came before the first is not learnt again.

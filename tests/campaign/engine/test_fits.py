@@ -10,9 +10,10 @@ import pytest
 from askone._common.packed_arrays import digest, pack
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Exclude, Include, TakeFit, Undo
+from askone.campaign.engine.training_set import teaches
 from askone.campaign.output.backup import backup, restore
 from askone.errors import InvalidArgument, InvalidFile
-from askone.session.checkpoints import Fit, fit_of
+from askone.session.checkpoints import Fit, fit_of, learnt
 from askone.session.log import Fitted
 from askone.store.open import open_store
 from askone.store.verification import verify
@@ -38,6 +39,18 @@ def folded(campaign):
     others = [Campaign.open(campaign.store, campaign.name, fresh=fresh) for fresh in (True, False)]
     assert all(state_of(other) == state_of(campaign) for other in others)
     return others[0]
+
+
+def by_itself(campaign):
+    """The state of a learner that heard the answers that count, and was fitted whenever that was due."""
+    learner, trainer = campaign.projection.learner, campaign.projection.trainer
+    state = learner.init()
+    for told in trainer.told(10**6):
+        if teaches(learner, told.asking):
+            state = learnt(learner, state, told.example)
+        while learner.due(state):
+            state = learnt(learner, state, fit_of(learner, state))
+    return {name: (array.dtype, array.tobytes()) for name, array in learner.to_arrays(state).items()}
 
 
 def test_a_fit_is_made_logged_and_kept(campaign, monkeypatch):
@@ -68,12 +81,63 @@ def test_a_fit_falls_out_with_an_answer(campaign):
     assert fits_of(campaign)[-1].at == 201.0  # of all answers again
     folded(campaign)
     one(campaign, Exclude("boss", "x2", "ann"), 202.0)
-    assert [fit.learnt for fit in campaign.projection.lessons.fits] == [11]
+    assert [fit.learnt for fit in campaign.projection.lessons.fits] == [6, 8, 11]
     folded(campaign)
     play(campaign, ["eve"], price, 12, start=300.0)
     for n in range(3):
         one(campaign, Undo("eve", f"u{n}"), 400.0 + n)
         folded(campaign)
+
+
+def test_fits_that_fell_out_are_made_where_they_were_due(campaign):
+    play(campaign, ["ann", "bob"], price, 30)
+    assert state_of(campaign) == by_itself(campaign)
+    before, fits = state_of(campaign), [one[1:] for one in campaign.projection.lessons.fits]
+    one(campaign, Exclude("boss", "x1", "bob"), 200.0)
+    assert 3 < len(campaign.projection.lessons.fits) < len(fits)
+    assert state_of(campaign) == by_itself(campaign)
+    folded(campaign)
+    one(campaign, Include("boss", "i1", "bob"), 201.0)
+    assert [one[1:] for one in campaign.projection.lessons.fits] == fits
+    assert state_of(campaign) == before
+    folded(campaign)
+
+
+def test_no_model_is_handed_out_before_its_fits_are_made_anew(campaign):
+    play(campaign, ["ann", "bob"], price, 30)
+    before, other = state_of(campaign), Campaign.open(campaign.store, campaign.name)
+    campaign.serve([Exclude("boss", "x1", "bob")], 200.0, learn=False)
+    campaign.learn()
+    learnt, of = campaign.anew
+    assert 0 < learnt < of == 15
+    assert state_of(campaign) == before  # people go on with what there was, and whoever looks is told
+    campaign.patience = 0.0
+    assert campaign.dashboard(201.0)["anew"] == {"learnt": learnt, "of": of}
+    # Another process takes the model away: it makes what is due, and the first one takes that over.
+    other.refresh()
+    assert other.anew is None
+    assert state_of(other) != before
+    campaign.refresh()
+    campaign.learn()
+    assert campaign.anew is None
+    assert state_of(campaign) == state_of(other)
+    told = []
+    campaign.serve([Include("boss", "i1", "bob")], 202.0, learn=False)
+    campaign.complete(lambda *far: told.append(far))
+    assert told[0] < told[-1] <= (38, 38)
+    assert state_of(campaign) == before
+    folded(campaign)
+
+
+def test_a_model_whose_fits_cannot_be_made_anew_goes_on_without(campaign, monkeypatch, caplog):
+    play(campaign, ["ann", "bob"], price, 30)
+    monkeypatch.setattr(FittedMean, "fit", lambda self, state: 1 / 0)
+    campaign.serve([Exclude("boss", "x1", "bob")], 200.0, learn=False)
+    with caplog.at_level(logging.ERROR):
+        campaign.complete()
+    assert campaign.anew is None
+    assert campaign.projection.trainer.pending == 0
+    assert "is tried again later" in caplog.text
 
 
 def test_a_fit_made_elsewhere_takes_effect_where_it_is_written(campaign):

@@ -86,7 +86,7 @@ def test_to_exclude_somebody_learns_nothing_within_the_turn(any_store):
     assert campaign.projection.trainer.pending > 60  # from the first of their answers on
     campaign.serve([Undo("p1", "u1")], 501.0, learn=False)
     assert state_of(Campaign.open(any_store, "c", fresh=True))[1:] == state_of(campaign)[1:]
-    campaign.learn()
+    campaign.complete()
     assert state_of(campaign) == state_of(Campaign.open(any_store, "c", fresh=True))
 
 
@@ -148,8 +148,7 @@ def test_nobody_waits_while_the_model_is_folded_anew_beside(any_store, monkeypat
         taught.clear()
     campaign.patience = 0.0
     assert campaign.dashboard(600.0)["pending"] == campaign.projection.trainer.pending > 0
-    campaign.patience = None
-    campaign.learn()
+    campaign.complete()
     assert state_of(campaign) == state_of(Campaign.open(any_store, "c", fresh=True))
     assert state_of(campaign)[0] != before
 

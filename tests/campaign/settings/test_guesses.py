@@ -107,6 +107,14 @@ def test_a_column_that_tells_the_answers_is_named(table):
     assert told == {"species": "hide", "label": "hide"}
 
 
+def test_points_and_commas_that_are_mixed_are_named(table):
+    made = table("id,driven", lambda i: f'a{i},"{"231.829" if i == 30 else f"{10 + i},308"} km"')
+    settings = with_columns(Settings("A", Numbers(0, 1), RowSettings(key="id")), made)
+    [found] = doubts(settings, made)
+    read = "'231.829 km' as 231.829 and '10,308 km' as 10308 are read"
+    assert found.text == f"'driven' mixes points and commas: {read}; write them alike if that is wrong."
+
+
 def test_doubled_keys_are_named(table):
     made = table("id,n", lambda i: f"a{4 if i == 37 else i},{i % 7}")
     settings = suggest(made)

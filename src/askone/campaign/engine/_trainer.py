@@ -5,7 +5,8 @@ much time there was.  So people are served while a few answers are still being l
 was made at stands in the log.
 
 Where lessons changed that the state has, as when somebody is excluded, it is folded anew beside: people are asked by
-the state that there is, and by the new one as soon as it has learnt all.
+the state that there is, and by the new one as soon as it has learnt all.  Fits with the old lessons in them fell out;
+the fold stops wherever one is due until it was made, so that the new state is what it would have been all along.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ class Trainer:
         """Person who was paused: the entries by which they are asked again."""
         self.fold = Fold(learner)
         self._beside: Fold | None = None
+        self._passed: tuple[int, int] | None = None
         self._took = deque[float](maxlen=_LATELY)
 
     @property
@@ -125,12 +127,40 @@ class Trainer:
         """Whether the state's lessons are still as they were; if not, it is folded anew beside, and will be."""
         return self._beside is None and self.lessons.changed >= self.learnt
 
+    @property
+    def anew(self) -> tuple[int, int] | None:
+        """How many lessons are learnt of how many, while the state is folded anew; None: it is as its lessons are."""
+        count = min(self._newest.count, self.lessons.changed)
+        last = -1 if self.lessons.gap == self._passed else self.lessons.gap_places[1]
+        if self.valid and (count > last or (count == last and not self._lacks_fit(self.fold))):
+            return None
+        return count, len(self.lessons.steps)
+
+    def _lacks_fit(self, fold: Fold) -> bool:
+        """Return whether a fit is due where some fell out: the fold goes on when it was made."""
+        lessons, learner, at = self.lessons, fold.learner, fold.count
+        if lessons.gap == self._passed or not able(learner, Refits):
+            return False
+        first, last = lessons.gap_places
+        there = at < len(lessons.steps) and isinstance(lessons.steps[at], FitLesson)
+        return first <= at <= last and not there and learner.due(fold.state)
+
+    def pass_over(self) -> None:
+        """Go on without the fits that fell out: one of them cannot be made."""
+        self._passed = self.lessons.gap
+
     def settle(self) -> None:
-        """Learn what the lessons teach, from where they changed if they did."""
+        """Learn what the lessons teach, from where they changed if they did, up to a fit that is to be made anew."""
         self._turn_back()
-        for start in range(self._newest.count, len(self.lessons.steps), _CHUNK):
-            self._learn(start, start + _CHUNK)
-        self.fold, self._beside = self._newest, None
+        fold = self._newest
+        while fold.count < len(self.lessons.steps) and not self._lacks_fit(fold):
+            self._learn(fold.count, fold.count + _CHUNK)
+        self._arrive()
+
+    def _arrive(self) -> None:
+        """Let the new state take the place of the old one, which has no other lessons than it."""
+        if self._newest.count == len(self.lessons.steps) and not self._lacks_fit(self._newest):
+            self.fold, self._beside = self._newest, None
 
     def _turn_back(self) -> None:
         """Go back to before the first lesson that changed, beside."""
@@ -140,34 +170,45 @@ class Trainer:
             lessons.changed = self._beside.count
 
     def next_slice(self) -> Slice | None:
-        """Return some lessons to be learnt one by one, while others go on, and taken in; None: all are learnt."""
+        """Return some lessons to be learnt one by one, while others go on, and taken in.
+
+        None: all are learnt, or a fit is to be made first.
+        """
         self._turn_back()
         fold = self._newest
-        steps = self.lessons.steps[fold.count : fold.count + _SLICE]
+        steps = [] if self._lacks_fit(fold) else self.lessons.steps[fold.count : fold.count + _SLICE]
         if not steps:
-            self.fold, self._beside = fold, None
+            self._arrive()
             return None
         return Slice(fold, fold.count, steps, self._taught(fold, steps), self._took)
 
     def take(self, part: Slice, place: int, state: Any) -> bool:
-        """Go on to the state after the lesson at this place of a slice, unless lessons changed meanwhile."""
+        """Go on to the state after the lesson at this place of a slice; return whether the next one may follow.
+
+        Not if lessons changed meanwhile, or if a fit is to be made first.
+        """
         fold, lessons, at = part.fold, self.lessons, part.start + place
         same = fold is self._newest and fold.count == at <= lessons.changed
         if not same or lessons.steps[at : at + 1] != part.steps[place : place + 1]:
             return False
         fold.advance(state)
         lessons.changed = fold.count
-        return True
+        return not self._lacks_fit(fold)
 
     def _learn(self, start: int, end: int) -> None:
-        """Learn lessons from ``start`` on, up to ``end``."""
+        """Learn lessons from ``start`` on, up to ``end`` or to a fit that is to be made anew."""
         chunk, fold = self.lessons.steps[start:end], self._newest
-        taught = self._taught(fold, chunk)
-        for first in range(0, len(taught), _BLOCK):
-            block, began = taught[first : first + _BLOCK], time.thread_time()
+        taught, done = self._taught(fold, chunk), 0
+        first, last = (0, -1) if self.lessons.gap == self._passed else self.lessons.gap_places
+        while done < len(taught) and not self._lacks_fit(fold):
+            # Where fits fell out one may be due after any lesson.
+            size = 1 if first <= fold.count <= last else _BLOCK
+            if fold.count < first:
+                size = min(_BLOCK, first - fold.count)
+            block, began = taught[done : done + size], time.thread_time()
             fold.learn_many(block)
             self._took.append((time.thread_time() - began) / len(block))
-            self.lessons.changed = fold.count
+            self.lessons.changed, done = fold.count, done + len(block)
 
     def _taught(self, fold: Fold, chunk: Sequence[Step]) -> list[Example | Fit | None]:
         """Return what lessons teach, with their rows and questions."""
@@ -219,10 +260,16 @@ class Trainer:
         return None if packed is None else Fit(lesson.hash, packed)
 
     def due(self) -> DueFit | None:
-        """Return the fit that is due at the state, unless one is on its way."""
+        """Return the fit that is due at the state, unless one is on its way; first those that fell out."""
+        fold = self._newest
+        if self.lessons.changed >= fold.count and self._lacks_fit(fold) and able(fold.learner, Refits):
+            fits = sum(isinstance(one, FitLesson) for one in self.lessons.steps[: fold.count])
+            after = self.lessons.steps[fold.count - 1].seq if fold.count else 0
+            return DueFit(fold.learner, fold.state, self.lessons.watch(fold.count), fold.count - fits, after)
         learner, lessons, steps = self.fold.learner, self.lessons, self.learnt
         coming = bool(lessons.fits) and lessons.fits[-1] in lessons.steps[steps:]
-        if not able(learner, Refits) or not self.valid or coming or not learner.due(self.fold.state):
+        waits = coming or not self.valid or self.anew is not None
+        if not able(learner, Refits) or waits or not learner.due(self.fold.state):
             return None
         return DueFit(learner, self.fold.state, lessons.watch(steps), steps - len(lessons.fits))
 
@@ -231,19 +278,22 @@ class Trainer:
         learner = self.fold.learner
         self.fold, self._beside, self.lessons.changed = Fold(learner), None, 0
         self.lost.clear()
+        self.pass_over()  # those that there are, and no others
         for before, fit in enumerate(self.lessons.fits):
             end = min(fit.learnt + before, self.lessons.steps.index(fit))
             while self.fold.count < end:
                 self._learn(self.fold.count, min(end, self.fold.count + _CHUNK))
             if able(learner, Refits):
                 yield fit, fit_of(learner, self.fold.state), self.fold.state
+        self._passed = None
         self.settle()
 
     def accepts(self, due: DueFit) -> bool:
         """Return whether a fit is still wanted: its lessons are as they were, and no other fit came first."""
         lessons, watch = self.lessons, due.watch
         same = lessons.watches(watch) and watch.untouched == watch.steps
-        return same and not any(isinstance(one, FitLesson) for one in lessons.steps[watch.steps :])
+        later = lessons.steps[watch.steps :]
+        return same and not any(isinstance(one, FitLesson) for one in later[: None if due.after is None else 1])
 
     def adopt(self, state: Any, count: int) -> None:
         """Go on from a state that was kept after the first ``count`` lessons (see ``TrainingSet.digest``)."""

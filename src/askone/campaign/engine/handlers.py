@@ -269,7 +269,7 @@ def _resolve(batch: Batch, request: commands.Resolve) -> Done:
 def _take_fit(batch: Batch, request: commands.TakeFit) -> Done:
     wanted = batch.projection.trainer.accepts(request.due)
     if wanted:
-        event = Fitted(f"{FIT}{batch.projection.seq + 1}", request.due.learnt, request.fit.hash)
+        event = Fitted(f"{FIT}{batch.projection.seq + 1}", request.due.learnt, request.fit.hash, request.due.after)
         batch.note(Entry(event, at=batch.now))
         batch.fits.append(request.fit)
     return Done(int(wanted))

@@ -176,8 +176,9 @@ class KeptStates:
 
     def _marked(self, projection: Projection) -> MarkedState | None:
         """Return the state with what it belongs to, unless it was kept or is not to be."""
-        count = projection.trainer.learnt
-        if count == self.count or projection.trainer.lost:  # what lacks a fit is not what the log says
+        trainer, count = projection.trainer, projection.trainer.learnt
+        # What lacks a fit, or is not learnt anew yet, is not what the log says.
+        if count == self.count or trainer.lost or not trainer.valid:
             return None
         return MarkedState(count, self._mark(projection, count), projection.learner, projection.state)
 

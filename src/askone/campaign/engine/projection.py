@@ -436,7 +436,10 @@ class Projection:
         self.trainer.returns.setdefault(event.person, []).append(entry.seq)
 
     def _fitted(self, entry: Entry, event: Fitted) -> None:
-        self.lessons.fit(FitLesson(entry.seq, event.learnt, event.hash))
+        if event.after is None:
+            self.lessons.fit(FitLesson(entry.seq, event.learnt, event.hash))
+        else:
+            self.lessons.fit_in_place(FitLesson(event.after, event.learnt, event.hash))
 
     # -- learning ---------------------------------------------------------------------------------
 

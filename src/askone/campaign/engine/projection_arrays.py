@@ -30,7 +30,7 @@ from askone.questions.registry import question_from_json
 from askone.session.bags import Pace
 from askone.store.entries import entry_from_json
 
-FORMAT: Final = 8
+FORMAT: Final = 9
 _NUMBERS = (
     *("seq", "status", "stopped", "budget", "numbers", "seats_asked", "answers", "skips", "retractions"),
     *("stale_count", "stale_sum", "stale_most"),
@@ -83,6 +83,7 @@ def _rest(projection: Projection) -> dict[str, Any]:
         "checks": projection.checks,
         "skipped": [[number, list(skips.items())] for number, skips in projection.skipped_by.items()],
         "fits": projection.lessons.fits,
+        "gap": projection.lessons.gap,
         "said": [[n, one.said] for n, one in enumerate(projection.lessons.all) if one.said is not None],
         "late": list(chain.from_iterable(projection.lessons.late.values())),
         "overlaps": projection.overlaps,
@@ -119,7 +120,8 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     for n, said in rest["said"]:
         lessons[n] = lessons[n]._replace(said=tuple(said))
     late = [LateLesson(seq, number, bit, tuple(said), known) for seq, number, bit, said, known in rest["late"]]
-    projection.lessons.adopt(lessons, [FitLesson(*fit) for fit in rest["fits"]], late)
+    gap = None if rest["gap"] is None else tuple(rest["gap"])
+    projection.lessons.adopt(lessons, [FitLesson(*fit) for fit in rest["fits"]], late, gap)
     projection.reserved.update((number, PlannedQuestion.from_json(plan)) for number, plan in rest["reserved"])
     projection.touched.update((number, set(who)) for number, who in rest["touched"])
     projection.closed.update(projection.asked.keys() - projection.touched.keys())

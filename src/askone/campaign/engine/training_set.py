@@ -55,7 +55,10 @@ class LateLesson(NamedTuple):
 
 @final
 class FitLesson(NamedTuple):
-    """The fit of a hash, made of the first ``learnt`` lessons, which takes effect with the entry ``seq`` of the log."""
+    """The fit of a hash, made of the first ``learnt`` lessons, which takes effect with the entry ``seq`` of the log.
+
+    One that is made in the place of others that fell out stands behind the answer of the entry ``seq``.
+    """
 
     seq: int
     learnt: int
@@ -199,7 +202,8 @@ class TrainingSet:
     """Lessons in the order in which they were decided; says from where on they changed.
 
     Fits stand among the ``steps``.  One that is made of an answer which was taken back, or that does not count any
-    more, falls out; so does one before which an answer counts again.
+    more, falls out; so does one before which an answer counts again.  Others are made in their places: as if the
+    answers had always been what they are now.
     """
 
     def __init__(self) -> None:
@@ -213,21 +217,46 @@ class TrainingSet:
         """Question: what was said to it beside what decided it."""
         self.changed = 0
         """Steps before this place are as they were when this was last set."""
+        self.gap: tuple[int, int] | None = None
+        """The first and the last entry between which fits fell out, and others are to be where they are due."""
         self._watches: list[StepWatch] = []
         self._mark, self._marked = hashlib.sha256(), 0
 
-    def adopt(self, lessons: list[Lesson], fits: list[FitLesson], late: Iterable[LateLesson]) -> None:
+    def adopt(
+        self,
+        lessons: list[Lesson],
+        fits: list[FitLesson],
+        late: Iterable[LateLesson],
+        gap: tuple[int, int] | None = None,
+    ) -> None:
         """Take over what was kept, into a set that has nothing."""
+        self.gap = gap
         self.all, self._of, self.fits = lessons, {lesson.number: lesson for lesson in lessons}, fits
         for one in late:
             self.late[one.number] = (*self.late.get(one.number, ()), one)
-        rest: list[Step] = sorted(chain(fits, *self.late.values()), key=_SEQ)
+        rest: list[Step] = sorted(chain(*self.late.values(), fits), key=_SEQ)
         self.steps = list(merge(lessons, rest, key=_SEQ)) if rest else list(lessons)
 
     def fit(self, fit: FitLesson) -> None:
-        """Note a fit, after all that there is."""
+        """Note a fit, after all that there is: where some fell out before it, none was made in their places."""
         self.fits.append(fit)
         self.steps.append(fit)
+        self.gap = None
+
+    def fit_in_place(self, fit: FitLesson) -> None:
+        """Note a fit that is made in the place of others, which fell out."""
+        bisect.insort_right(self.fits, fit, key=_SEQ)
+        place = bisect.bisect_right(self.steps, fit.seq, key=_SEQ)
+        self.steps.insert(place, fit)
+        self._change(place)
+
+    @property
+    def gap_places(self) -> tuple[int, int]:
+        """The first and the last place where a fit is to be that is due there; none: (0, -1)."""
+        if self.gap is None:
+            return 0, -1
+        first, last = self.gap
+        return bisect.bisect_left(self.steps, first, key=_SEQ), bisect.bisect_right(self.steps, last, key=_SEQ)
 
     def set(self, number: int, new: Lesson | None, late: tuple[LateLesson, ...] = ()) -> None:
         """Set what a question teaches now."""
@@ -264,7 +293,9 @@ class TrainingSet:
     def _without_fits(self, lesson: Lesson | LateLesson) -> int:
         """Take out the fits after a lesson that changes; return its place among the steps."""
         place = _place(self.steps, lesson)
-        if self.fits and self.fits[-1].seq > lesson.seq:
+        if self.fits and self.fits[-1].seq >= lesson.seq:
+            first, last = (lesson.seq, 0) if self.gap is None else self.gap
+            self.gap = min(first, lesson.seq), max(last, self.steps[-1].seq)
             self.fits = [fit for fit in self.fits if fit.seq < lesson.seq]
             self.steps[place:] = [step for step in self.steps[place:] if not isinstance(step, FitLesson)]
         return place
@@ -323,12 +354,16 @@ class StepWatch:
 
 @final
 class DueFit(NamedTuple):
-    """A fit to be made: of this state, after the steps that are watched, of which ``learnt`` are answers."""
+    """A fit to be made: of this state, after the steps that are watched, of which ``learnt`` are answers.
+
+    It takes effect when it is made; or ``after`` an entry, in the place of one that fell out.
+    """
 
     learner: Refits[Any]
     state: Any
     watch: StepWatch
     learnt: int
+    after: int | None = None
 
 
 def _place(steps: Sequence[Step], lesson: Lesson | LateLesson) -> int:

@@ -208,6 +208,10 @@ class Kind(ABC):
     def as_label(self, value: Any) -> Any:
         """Return a known label, from a cell of a table, as JSON."""
 
+    def label_reader(self, cells: Sequence[Any]) -> Callable[[Any], Any]:
+        """Return what reads known labels of a column with cells such as these, and refuses those that cannot be."""
+        return self.as_label
+
     # -- questions --------------------------------------------------------------------------------
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
@@ -28,7 +28,7 @@ from askone.campaign.kinds.base import (
 from askone.campaign.kinds.consistency import Said, by_numbers
 from askone.campaign.kinds.number_exam import Above, laplace, number_exam, rounded, usual_error
 from askone.campaign.settings.section import Words, section, setting
-from askone.encoding.amounts import reading_of
+from askone.encoding.amounts import Reading, reading_of
 from askone.errors import InvalidArgument
 from askone.labels.number import Real
 from askone.labels.wording import YES_NO, Wording, number_text
@@ -148,7 +148,21 @@ class Numbers(Kind):
             raise InvalidArgument("labels.low", f"given, for learner.loss {learner.loss!r}", None)
 
     def as_label(self, value: Any) -> float:
-        reading = reading_of([value]) if isinstance(value, str) else None
+        return self._as_number(value, reading_of([value]) if isinstance(value, str) else None)
+
+    def label_reader(self, cells: Sequence[Any]) -> Callable[[Any], float]:
+        reading = reading_of(cells)
+
+        def read(value: Any) -> float:
+            number = self._as_number(value, reading)
+            if self.low is not None and self.high is not None and not self.low <= number <= self.high:
+                allowed = f"a number from {number_text(self.low)} to {number_text(self.high)}, the range of labels"
+                raise InvalidArgument("label", allowed, repr(value)[:60])
+            return number
+
+        return read
+
+    def _as_number(self, value: Any, reading: Reading | None) -> float:
         try:
             number = float(value) if reading is None else reading.number(value)
         except (TypeError, ValueError, OverflowError):

@@ -100,6 +100,8 @@ class EntryChecks:
             as_count(event.learnt, "learnt", 0, _MOST)
             if not isinstance(event.hash, str) or not re.fullmatch(HASH, event.hash):
                 raise InvalidArgument("hash", "64 digits from 0 to f", _short(event.hash))
+            if event.after is not None:
+                as_count(event.after, "after", 0, entry.seq)
 
     def _grown(self, event: notices.Began | notices.Grown, seq: int) -> None:
         if isinstance(event, notices.Began) != (seq == 1):

@@ -33,12 +33,14 @@ def counts(projection: Projection, now: float) -> dict[str, Any]:
     lately = sum(projection.per_minute.get(minute - back, 0) for back in range(1, 6))
     rows = 0 if projection.rowless else projection.rows
     wanted = rows * projection.pool.per_row - projection.pool.spared
+    anew = projection.trainer.anew
     return {
         "status": projection.status,
         "finished": finished(projection),
         "answers": projection.answers,
         "learnt": len(projection.lessons.all),
         "pending": projection.trainer.pending,
+        "anew": None if anew is None else {"learnt": anew[0], "of": anew[1]},
         "asked": len(projection.asked),
         "open": len(projection.touched),
         "skipped": projection.skips,

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, final
 
@@ -22,6 +22,7 @@ from askone.campaign.kinds.base import LEVEL, CellType, listed
 from askone.campaign.output._formats import column_file, rounded
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.image_tables import ImageTable
+from askone.encoding.unread import UnreadCells
 from askone.errors import InvalidArgument
 from askone.estimators.prediction import Columns, loaded, predicted, said_of
 
@@ -40,6 +41,8 @@ class Scoring:
     model: bytes
     table: Table
     embedders: tuple[str, ...] = ()
+    unread: dict[str, UnreadCells] = field(default_factory=dict, init=False)
+    """Cells that could not be read, by column, of the rows that were scored."""
 
     @cached_property
     def columns(self) -> tuple[tuple[str, CellType], ...]:
@@ -64,16 +67,25 @@ class Scoring:
     def pieces(self, executor: Executor | None) -> Iterator[Columns]:
         """Yield columns, some rows at a time, in order; without an executor they are predicted here."""
         waiting: deque[tuple[Columns, Any]] = deque()
+        self.unread.clear()
         for cells in self._read():
+            wanted = self._wanted(cells)
+            self._count(wanted)
             if executor is None:
-                yield self._joined(cells, predicted(self.model, self._wanted(cells), LEVEL, self.embedders))
+                yield self._joined(cells, predicted(self.model, wanted, LEVEL, self.embedders))
                 continue
-            waiting.append((cells, executor.submit(predicted, self.model, self._wanted(cells), LEVEL, self.embedders)))
+            waiting.append((cells, executor.submit(predicted, self.model, wanted, LEVEL, self.embedders)))
             while len(waiting) > _AHEAD * workers():
                 done, future = waiting.popleft()
                 yield self._joined(done, future.result())
         for done, future in waiting:
             yield self._joined(done, future.result())
+
+    def _count(self, cells: Columns) -> None:
+        """Note the cells that cannot be read."""
+        encoder = loaded(self.model)[0].encoder
+        for name, one in ({} if encoder is None else encoder.unread(cells)).items():
+            self.unread[name] = self.unread[name].and_later(one) if name in self.unread else one
 
     def _read(self) -> Iterator[Columns]:
         """Yield the table's cells, enough at a time for a job to be worth its way."""

@@ -14,6 +14,10 @@ from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import doubled, is_called_label, looks_like_keys, tells_rows_apart
 from askone.campaign.tables.base import Column, Table
 from askone.campaign.tables.image_tables import SUFFIXES, ImageTable, folder_of
+from askone.encoding.amounts import mixed, reading_of
+from askone.encoding.encoder import fit_encoder
+from askone.encoding.unread import told
+from askone.labels.wording import number_text
 
 _LOOKED_AT: Final = 1_000  # rows with a label, of so many
 _KNOWN: Final = 20  # rows with a label that show whether a column tells it
@@ -42,6 +46,12 @@ def doubts(settings: Settings, table: Table | None) -> list[Doubt]:
     known = filter(None, map(table.column, seen))
     columns = [column for column in known if column.kind not in ("image", "vector")]
     found += filter(None, (_doubt(settings, table, column) for column in columns))
+    learnt = [column for column in columns if column.name in (rows.learn or ()) and column.kind in ("amount", "date")]
+    encoder = fit_encoder(learnt, table.sample)
+    lost = encoder.unread({column.name: [row[column.name] for row in table.sample] for column in learnt})
+    if lost:
+        some = "" if len(table.sample) == table.rows else f"Of {len(table.sample):,} rows that were looked at, "
+        found.append(Doubt(f"{some}{told(lost)}."))
     if isinstance(table, ImageTable):
         found += _doubts_of_images(settings, table)
     if rows.key is None:
@@ -64,9 +74,21 @@ def _doubt(settings: Settings, table: Table, column: Column) -> Doubt | None:
         some = any(cell is None for cell in cells)
         text = f"The column {name!r} is called as labels are, and {whom} {see} it: it may be the answer."
         return Doubt(text, name, "gold" if some else "hide")
+    if column.kind == "amount" and (told := _how_read(column, cells)):
+        return Doubt(told)
     if name in (rows.learn or ()) and tells_rows_apart(table, column):
         return Doubt(f"The column {name!r} only tells rows apart, and the model learns from it.", name, "hide")
     return None
+
+
+def _how_read(column: Column, cells: Sequence[Any]) -> str:
+    """Return what may be read wrongly of a column of amounts."""
+    reading = reading_of(cells)
+    pair = None if reading is None else mixed(cells, reading)
+    if reading is None or pair is None:
+        return ""
+    one, two = (f"{cell!r} as {number_text(reading.number(cell))}" for cell in pair)
+    return f"{column.name!r} mixes points and commas: {one} and {two} are read; write them alike if that is wrong."
 
 
 def _doubts_of_images(settings: Settings, table: ImageTable) -> list[Doubt]:

@@ -14,6 +14,7 @@ from askone._common.types import Array, Key, Record
 from askone.encoding import frames
 from askone.errors import AlreadyAsked, AlreadyStarted, BudgetSpent, InvalidArgument, InvalidFile
 from askone.estimators.base import OneBitEstimator
+from askone.estimators.inputs import named_texts
 from askone.estimators.ranker import OneBitRanker
 from askone.labels.wording import number_text
 from askone.questions.base import Question, YesNo
@@ -164,6 +165,7 @@ def _shower(rows: Any) -> Callable[[int], Any]:
     """Return what shows a row by its columns."""
     if rows is None:
         return lambda _: ""
+    rows = named_texts(rows)
     if frames.is_frame(rows):
         cells = frames.cells_of(rows)
         return lambda place: {name: cells[name][place] for name in list(cells)[:_MOST]}

@@ -30,7 +30,8 @@ from askone.server.heavy.work import Child
 from askone.session.checkpoints import Fit, fit_of
 
 _IDLE = 120.0  # seconds
-_NEXT = 1.0  # seconds to take a fit over: then it is seen whether another is due
+_NEXT, _PAUSE = 1.0, 0.05
+"""Seconds to take a fit over, then it is seen whether another is due; and to wait where others learn already."""
 
 
 @final
@@ -46,14 +47,20 @@ class FitsBeside:
 
     def consider(self, campaign: campaigns.Campaign) -> None:
         """Begin the fit that is due, unless one of this campaign is being made; returns at once."""
-        due = None if self._closed or campaign.name in self._begun else campaign.due_fit()
-        if due is not None:
+        if self._closed or campaign.name in self._begun:
+            return
+        due = campaign.due_fit()
+        if due is not None or campaign.anew is not None:
             self._begun.add(campaign.name)
             self._thread.submit(self._make, campaign, due).add_done_callback(partial(self._made, campaign))
 
-    def _make(self, campaign: campaigns.Campaign, due: DueFit) -> None:
-        fit = fit_of(due.learner, due.state) if registry.names() else self._in_child(campaign, due)
-        campaign.serve([TakeFit(due, fit)], time.time(), learn=False)
+    def _make(self, campaign: campaigns.Campaign, due: DueFit | None) -> None:
+        """Make a fit if one is due, and learn what comes after it: perhaps nobody comes any more who would."""
+        if due is None:
+            time.sleep(_PAUSE)
+        else:
+            fit = fit_of(due.learner, due.state) if registry.names() else self._in_child(campaign, due)
+            campaign.serve([TakeFit(due, fit)], time.time(), learn=False)
         end = time.monotonic() + _NEXT
         campaign.learn(lambda: not self._closed and time.monotonic() < end)
 

@@ -77,6 +77,7 @@ def preview(_: None, file: File | None, settings: dict[str, Any]) -> dict[str, A
     if table is not None and sample is not None:
         whole = creation.with_columns(chosen, table)
         creation.require_unknown(whole, table)
+        creation.require_labels(whole, table)
         found = doubts(whole, table)
         if creation.all_known(whole, sample):  # others are not
             whole = replace(whole, rows=replace(whole.rows, gold=None), ask=replace(whole.ask, gold_share=0.0))

@@ -107,6 +107,7 @@ async def dashboard(ctx: RequestContext, query: DashboardQuery) -> JsonResponse[
 
 async def predictions(ctx: RequestContext, query: PredictionsQuery) -> list[dict[str, Any]]:
     """Return what the model says about some rows."""
+    await ctx.whole_model()
     keys = _keys(query.keys)
     if keys is not None:
         return await ctx.worker.run(lambda service: service.predict(keys))

@@ -55,7 +55,7 @@ export class Estimates {
     try {
       show(this.place, this.#draw(await get(`${this.shared.root}/estimate?what=${encodeURIComponent(of)}${by}`)));
     } catch (error) {
-      if (!error.passing) show(this.place, bad(words(error)));
+      show(this.place, bad(words(error)));
     }
   }
 

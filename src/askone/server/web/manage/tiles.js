@@ -38,10 +38,11 @@ function streamNote({ latest, measure, unit } = {}, drift) {
     : el("p", { class: "notice" }, "Rows are asked in file order. What is measured is of rows drawn from all that are there by now; rows still to come may differ.");
 }
 
-export function drawNotes(place, { finished, said, curve, drift }, settings) {
+export function drawNotes(place, { finished, said, curve, drift, anew }, settings) {
   const side = oneSided(said);
   const words = settings.question?.answers ?? ["yes", "no"];
   show(place,
+    anew ? el("p", { class: "notice" }, `Answers were left out or changed, so the model is being made anew: ${count(anew.learnt)} of ${count(anew.of)} steps. Until then predictions on this page are by the model from before; exports and estimates wait for the new one.`) : null,
     side ? el("p", { class: "notice warn" }, settings.labels.kind === "order"
       ? `In all ${count(said[side])} answers the ${side === "yes" ? "first" : "second"} item was chosen, so what is measured cannot be trusted yet. ${doubt(side, settings)}`
       : `All ${count(said[side])} answers so far are “${words[side === "yes" ? 0 : 1]}”, so what is measured cannot be trusted yet. ${doubt(side, settings)}`) : null,
