@@ -190,6 +190,17 @@ def test_an_error_is_shown_with_its_band_and_no_forecast_is_worse(here, monkeypa
         assert ("If it goes on" in out) == told
 
 
+@pytest.mark.parametrize(("beyond", "told"), [(56.0, "larger ones may add up to 56 EUR"), (None, "nobody was asked")])
+def test_of_larger_errors_it_is_told_what_is_known(here, monkeypatch, beyond, told):
+    ask("new", "bikes.csv", *NUMBERS)
+    latest = {"value": 20.0, "low": 5.0, "high": 30.0, "window": 80.0, "beyond": beyond}
+    curve = {"latest": latest, "target": None, "measure": "mean error", "waiting": None, "points": []}
+    monkeypatch.setattr(Campaign, "measured", lambda _: {"curve": curve, "forecast": None, "drift": None})
+    monkeypatch.setenv("COLUMNS", "300")
+    for words in (ask("status").out, ask("status", "bikes", "--store", "askone.db").out):
+        assert f", of errors up to 80 EUR; {told}" in words
+
+
 def test_of_a_band_that_begins_at_nothing_its_end_is_told(here, monkeypatch):
     ask("new", "bikes.csv", *NUMBERS)
     curve = {"latest": {"value": 2.0, "low": 0.0, "high": 300.0}, "target": None, "measure": "mean error"}

@@ -61,7 +61,8 @@ def _line(campaign: campaigns.Campaign) -> tuple[str, ...]:
     status = told["status"] if told["finished"] is None else f"finished ({_ENDS[told['finished']]})"
     counts = (told["answers"], told["budget"], told["rows"] or None, len(campaign.projection.people))
     numbers = ("–" if one is None else f"{one:,}" for one in counts)
-    error = "not yet" if curve["latest"] is None else _measured(campaign, curve["latest"])
+    latest = curve["latest"]
+    error = "not yet" if latest is None else _measured(campaign, latest) + _larger(campaign, latest)
     return (campaign.name, campaign.title, status, *numbers, error, _next(campaign, told, curve))
 
 
@@ -74,6 +75,17 @@ def _measured(campaign: campaigns.Campaign, latest: dict[str, float], cases: str
     if campaign.settings.labels.is_share:
         return f"{value} ({high} to {low}{cases})"
     return f"{value} ({low} to {high}{cases})" if latest["low"] > 0 else f"at most {high}{cases}"
+
+
+def _larger(campaign: campaigns.Campaign, latest: dict[str, Any]) -> str:
+    """Return what errors beyond the window may add, which few questions were about."""
+    if latest.get("window") is None:
+        return ""
+    beyond = latest["beyond"]
+    more = "nobody was asked about larger ones yet"
+    if beyond is not None:
+        more = f"larger ones may add up to {_error(campaign, beyond)}"
+    return f", of errors up to {_error(campaign, latest['window'])}; {more}"
 
 
 def _is_no_worse(campaign: campaigns.Campaign, later: float, now: float) -> bool:
@@ -126,7 +138,7 @@ def _words(campaign: campaigns.Campaign) -> Iterator[str]:
     if noted:
         yield f"Questions: {', '.join(noted)}."
     if curve["latest"] is not None:
-        error = _measured(campaign, curve["latest"], " in 95 of 100 cases")
+        error = _measured(campaign, curve["latest"], " in 95 of 100 cases") + _larger(campaign, curve["latest"])
         target = "" if curve["target"] is None else f"; the target is {_target(campaign, curve['target'])}"
         in_order = campaign.settings.ask.order == "file"
         where = "rows drawn from all so far; rows still to come may differ" if in_order else "all rows"

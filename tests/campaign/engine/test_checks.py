@@ -48,7 +48,8 @@ def test_whoever_knows_the_label_answers_as_the_model_is_sure_they_will(model, k
 
 def test_a_model_that_is_sure_of_nothing_checks_nobody():
     assert set(checks(OneBitClassifier(list(ITEMS), random_state=0), ClassNames(ITEMS), "b", 0)) == {None}
-    assert set(checks(OneBitRegressor(0, 100, random_state=0), Numbers(0, 100), 40.0, 0)) == {None}
+    found = checks(OneBitRegressor(0, 100, random_state=0), Numbers(0, 100), 40.0, 0)
+    assert {(check.question, check.score) for check in found} == {(None, (0.0, 0.0))}  # exams ask about all the range
     seeking = OneBitRegressor(random_state=0)
     assert set(checks(seeking, Numbers(), 40.0, 0)) == {None}
 
@@ -75,3 +76,6 @@ def test_where_there_is_gold_nobody_is_checked(store):
         served = one(campaign, Next("ann"), 1.0 + i).question
         one(campaign, Answer("ann", served.lease, bool(served.question.answer(price(served.row))), f"a{i}"), 1.5 + i)
     assert campaign.projection.checks == []
+    asked = campaign.projection.asked.values()
+    assert all(one.chance is None and one.is_far for one in asked if one.role == "check")
+    assert any(one.role == "check" for one in asked)  # what is far off is asked about all the same

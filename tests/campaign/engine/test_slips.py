@@ -106,4 +106,4 @@ def test_the_band_of_an_error_holds_it_in_93_of_100_campaigns(slip):
         halves.append((band.high - band.low) / 2)
     assert held / runs >= 0.93 - 3 * np.sqrt(0.93 * 0.07 / runs)
     # One threshold without what the model expects took 0.52, and was 36 and 119 % too high with these slips.
-    assert np.median(halves) < {0.0: 0.31, 0.05: 0.41, 0.15: 0.62}[slip]
+    assert np.median(halves) < {0.0: 0.31, 0.05: 0.41, 0.15: 0.69}[slip]

@@ -77,7 +77,7 @@ def _answer(batch: Batch, request: commands.Answer) -> Serving:
     took = None if batch.private else _seconds(request.took)
     batch.note(Entry(event, request.person, batch.now, took, aside))
     batch.seats.leave(seat, free=request.person in batch.projection.excluded)  # it does not count: another is asked
-    batch.measured = batch.measured or asking.role == "exam"
+    batch.measured = batch.measured or asking.score is not None
     return batch.after(seat, request.person, "yes" if accepted else "no")
 
 
@@ -251,7 +251,7 @@ def _rule(batch: Batch, request: commands.Rule) -> Done:
     if not _repeated(batch, request.id, request.who, Ruled):
         placed = batch.note(Entry(Ruled(request.id, f"ask-{request.number}", request.answer), request.who, batch.now))
         batch.seats.reseat([request.number], placed.seq)
-        batch.measured = batch.measured or asking.role == "exam"
+        batch.measured = batch.measured or asking.score is not None
     return Done(1)
 
 

@@ -10,6 +10,12 @@ probability e, a + (a - b) e / (1 - 2 e) has the mean that a has without slips. 
 answers, never from exams (see ``slips``).
 
 A learner with a likelihood learns from these answers as from any other.
+
+The error of numbers is measured in two parts: up to a window W, and beyond it, which few exams ask about.  Of n of the
+latter, k were outside.  Each was so with a chance P, and what is beyond adds at most w (P - e) / (1 - 2 e), w the way
+from W to the end of the range.  Clopper and Pearson's ends of P are the quantiles of Beta(k, n - k + 1) and
+Beta(k + 1, n - k).  As long as the lower one can be slips, the value and its band are those of errors up to W, and it
+is said what larger ones may add (``beyond``); else both parts are in the value and in its band.
 """
 
 from __future__ import annotations
@@ -19,10 +25,11 @@ from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import betaincinv, stdtrit
 
 from askone._common.types import Array
 from askone.campaign.engine.slips import NONE, Slips
+from askone.campaign.kinds.base import Part
 
 _STAKES = np.array([1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.8])
 ALPHA = 0.05
@@ -31,13 +38,14 @@ _PROOF = 1 / 0.04  # what bets must make of 1: the rest of ALPHA is for slips th
 FIRST = 10
 """Scores before a curve begins: fewer say next to nothing."""
 _LEVEL = 0.975  # of one end of an interval
+_NEAR_ENOUGH = 2.0  # windows of now, at most, that an exam about what is beyond began at: the model was another then
 
 
 @final
 class Scored(NamedTuple):
     """An exam that was answered: after how many answers, what it scores, and what the other answer would have scored.
 
-    ``most`` and ``heaviest``: see ``Exam``.
+    ``most`` and ``heaviest``: see ``Exam``; ``part``: None where it measures all of the error.
     """
 
     n: int
@@ -45,16 +53,27 @@ class Scored(NamedTuple):
     other: float
     most: float = 1.0
     heaviest: float = 1.0
+    part: Part | None = None
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it measures the error beyond the window."""
+        return self.part is not None and self.part.far
 
 
 @final
 class Measured(NamedTuple):
-    """The measured error after so many answers, with an interval that holds the true one in 95 of 100 campaigns."""
+    """The measured error after so many answers, with an interval that holds the true one in 95 of 100 campaigns.
+
+    Errors count up to the ``window`` (None: all of them); larger ones may add up to ``beyond`` (None: nobody knows).
+    """
 
     n: int
     value: float
     low: float
     high: float
+    window: float | None = None
+    beyond: float | None = 0.0
 
 
 def corrected(score: float, other: float, slip: float) -> float:
@@ -75,18 +94,30 @@ def curve(scores: Sequence[Scored], slips: Slips = NONE, share: bool = False, mo
     >>> curve([Scored(n, 1.0, 0.0) for n in range(10, 60)], share=True)[-1].high
     1.0
     """
-    if len(scores) < FIRST:
+    near = [one for one in scores if not one.is_far]
+    far = [one for one in scores if one.is_far]
+    if len(near) < FIRST:
         return []
-    values = np.array([(one.score, one.other) for one in scores])
-    ends = sorted({round(FIRST * (len(scores) / FIRST) ** (i / max(most - 1, 1))) for i in range(most)})
-    return [_point(scores[end - 1].n, values[min(end // 2, end - FIRST) : end], slips, share) for end in ends]
+    ends = sorted({round(FIRST * (len(near) / FIRST) ** (i / max(most - 1, 1))) for i in range(most)})
+    found = []
+    for end in ends:
+        n = near[end - 1].n
+        point = _point(n, _later(near[:end]), slips, share)
+        found.append(_whole(point, _later(near[:end]), [one for one in far if one.n <= n], slips))
+    return found
 
 
-def _point(n: int, pairs: Array, slips: Slips, share: bool) -> Measured:
+def _later(scores: Sequence[Scored]) -> Sequence[Scored]:
+    """Return the later half of some scores, or the last ten."""
+    return scores[max(min(len(scores) // 2, len(scores) - FIRST), 0) :]
+
+
+def _point(n: int, scores: Sequence[Scored], slips: Slips, share: bool) -> Measured:
     """Return the mean of corrected scores, and its interval: by Student's t, by Wilson for a share.
 
     How far other rates of slips, up to the ends of theirs, would move the mean is in it.
     """
+    pairs = np.array([(one.score, one.other) for one in scores])
     count, e = len(pairs), slips.rate
     gaps = pairs[:, 0] - pairs[:, 1]
     values = pairs[:, 0] + gaps * e / (1 - 2 * e)
@@ -101,7 +132,7 @@ def _point(n: int, pairs: Array, slips: Slips, share: bool) -> Measured:
         square = float(((values - mean) ** 2).sum() + (gaps**2).mean() / 2)
         below = above = z * math.sqrt(square / (count * (count - 1)))
     low, high = mean - below, mean + above
-    for end in (slips.low, slips.high):
+    for end in (slips.low if share else slips.shown, slips.high):
         moved = float(gaps.mean()) * (end / (1 - 2 * end) - e / (1 - 2 * e))
         # Independent errors add up by their squares; but that nobody errs is a case of its own, and a likely one.
         half = above if moved > 0 else below
@@ -109,6 +140,34 @@ def _point(n: int, pairs: Array, slips: Slips, share: bool) -> Measured:
         low, high = (low, mean + far) if moved > 0 else (mean - far, high)
     most = 1.0 if share else math.inf
     return Measured(n, *(min(max(value, 0.0), most) for value in (mean, low, high)))
+
+
+def _whole(point: Measured, near: Sequence[Scored], far: Sequence[Scored], slips: Slips) -> Measured:
+    """Return a point with what is known of errors beyond the window."""
+    windows = [one.part.window for one in near if one.part is not None]
+    if not windows:
+        return point
+    far = [one for one in far if one.part is not None and one.part.window <= _NEAR_ENOUGH * max(windows)]
+    if not far:
+        return point._replace(window=max(windows), beyond=None)
+    count, hits = len(far), [one.score for one in far if one.score > 0]
+    way = max(one.most for one in far)
+    if not way:
+        return point
+    above = float(betaincinv(len(hits) + 1, count - len(hits), _LEVEL)) if len(hits) < count else 1.0
+    below = float(betaincinv(len(hits), count - len(hits) + 1, 1 - _LEVEL)) if hits else 0.0
+    high, low = (min(max((end - e) / (1 - 2 * e), 0.0), 1.0) for end, e in ((above, slips.shown), (below, slips.high)))
+    if not low:
+        return point._replace(window=max(windows), beyond=way * high)
+    usual = float(np.mean(hits))
+    added = usual * min(max((len(hits) / count - slips.rate) / (1 - 2 * slips.rate), low), high)
+    value = point.value + added
+    return Measured(
+        point.n,
+        value,
+        max(value - math.hypot(point.value - point.low, added - usual * low), 0.0),
+        value + math.hypot(point.high - point.value, way * high - added),
+    )
 
 
 def reached(errors: Sequence[Scored], target: float, slip: float = 0.0) -> bool:
@@ -128,19 +187,22 @@ def reached(errors: Sequence[Scored], target: float, slip: float = 0.0) -> bool:
     """
     if not errors:
         return False
-    values = [corrected(one.score, one.other, slip) for one in errors]
-    most = [one.most + one.heaviest * slip / (1 - 2 * slip) for one in errors]
-    return _wealth(np.array(values), np.array(most), target) >= _PROOF
+    shares = np.array([1.0 if one.part is None else one.part.share for one in errors])
+    values = np.array([corrected(one.score, one.other, slip) for one in errors]) / shares
+    most = np.array([one.most + one.heaviest * slip / (1 - 2 * slip) for one in errors]) / shares
+    return _wealth(values, most, target) >= _PROOF
 
 
 def _wealth(values: Array, most: Array, target: float) -> float:
     """Return what 1 has become by these bets; scores below 0 only make it more."""
-    growth = np.log1p(_STAKES[:, None] * (target - values) / np.maximum(most, target))
-    wealth = np.concatenate([np.zeros((len(_STAKES), 1)), np.cumsum(growth, axis=1)], axis=1)
     places = np.unique([0, *(2.0 ** np.arange(0.0, math.log2(len(values)) + 1e-9, 0.5)).astype(np.int64)])
     begun = places[places < len(values)]
+    wealth = [
+        np.log1p(_STAKES[:, None] * (target - values[place:]) / np.maximum(np.maximum.accumulate(most[place:]), target))
+        for place in begun
+    ]
     share = 1.0 / ((np.arange(len(begun)) + 1) * (np.arange(len(begun)) + 2))
-    return float((share * np.exp(wealth[:, -1:] - wealth[:, begun]).mean(axis=0)).sum())
+    return float(share @ [np.exp(one.sum(axis=1)).mean() for one in wealth])
 
 
 def continued(points: list[Measured], share: bool, times: float = 4.0) -> list[Measured] | None:

@@ -14,7 +14,7 @@ from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.second_opinions import SecondOpinions, tells_nothing
 from askone.campaign.engine.training_set import teaches
-from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
+from askone.campaign.kinds.base import EXAM_UNIFORMS, Check, ExamPlan, Part
 from askone.campaign.settings.settings import Settings
 from askone.learners.abilities import Forecasts
 from askone.questions.base import Question
@@ -27,7 +27,9 @@ from askone.store.entries import Entry
 _REMEMBERED = 4096  # drafts
 _WAITING = 32  # rows whose questions are open, the latest, whose neighbours are left for later
 _LASTING = 0.02  # candidates are drawn anew after so many more answers, as a part of those so far
-_CHECKS = 0.2  # of exams: they show how often people err, where neither gold nor overlap does
+_CHECKS = 0.2  # of exams: they show how often people err, where neither gold nor overlap does, and what is far off
+_FAR = 0.15  # of exams, where they show that alone
+_PROOFS = 0.5  # of exams, where there is a target: that nothing is far off takes the most of them to prove
 MINUTE = 60.0
 """In seconds."""
 QUIET = 3
@@ -267,15 +269,19 @@ class Planner:
         """Return a question that measures the model, or now and then people, and what is noted of it."""
         *uniform, which, lot = random_table.uniforms(self.seed, number, 1, EXAM_UNIFORMS + 2, random_table.EXAM)[0]
         made_by = self._exam_plan(float(which))
-        if lot < _CHECKS and self.settings.gold_share == 0 and self.projection.overlap == 1:
+        far, unknown = self.labels.has_far_exams, self.settings.gold_share == 0 and self.projection.overlap == 1
+        checks = _PROOFS if far and self.settings.target is not None else _CHECKS if unknown else _FAR
+        if lot < checks and (far or unknown):
             check = self.labels.sure_question(self.learner, state, x, np.array(uniform), made_by)
             if check is not None:
-                return check.question, {**aside, "role": "check", "chance": check.chance}
+                return check.question, {**aside, **_noted(check, checks, unknown)}
         exam = self.labels.exam(self.learner, state, x, np.array(uniform), made_by)
         if exam is None:
             return None, aside
         score = [*exam.score, exam.most, exam.most if exam.heaviest is None else exam.heaviest]
         about = {"score": score, "predicted": exam.predicted, "expected": exam.expected, "aim": made_by.aim}
+        if far and exam.window is not None:
+            about["part"] = Part(False, 1 - checks, exam.window)
         return exam.question, {**aside, "role": "exam", **about}
 
     def _exam_plan(self, u: float) -> ExamPlan:
@@ -300,3 +306,16 @@ class Planner:
         x = self.row_cache.features([asking.position])[0]
         no, yes = (self.projection.trainer.supposed(x, asking.question, bit) for bit in (False, True))
         return self.draft(following, no), self.draft(following, yes)
+
+
+def _noted(check: Check, share: float, unknown: bool) -> dict[str, Any]:
+    """Return what is noted of a check: the chance where it is to show slips, the score where it measures as well."""
+    found: dict[str, Any] = {}
+    if check.question is not None:
+        found["role"] = "check"
+        if unknown:
+            found["chance"] = check.chance
+    if check.score is not None:
+        bound = max(check.score)
+        found |= {"score": [*check.score, bound, bound], "part": Part(True, share, check.window)}
+    return found

@@ -26,7 +26,7 @@ from askone.campaign.engine.training_set import (
     late_lessons,
     number_of,
 )
-from askone.campaign.kinds.base import Sat
+from askone.campaign.kinds.base import Part, Sat
 from askone.errors import InvalidFile
 from askone.learners.abilities import KnowsPeople
 from askone.learners.base import Learner
@@ -208,6 +208,7 @@ class Projection:
             aside.get("chance"),
             aside.get("bag"),
             aside.get("expected"),
+            None if aside.get("part") is None else Part(*aside["part"]),
         )
         if aside.get("chance") is not None:
             self.checks.append(number)
@@ -313,7 +314,7 @@ class Projection:
         if late > 0:
             self.stale_count, self.stale_sum = self.stale_count + 1, self.stale_sum + late
             self.stale_most = max(self.stale_most, late)
-        if asking.score is not None:
+        if asking.score is not None and not asking.is_far:
             self.lately.append(Sat(asking.question, asking.predicted, answer, asking.expected))
         if len(asking.given) > 1:
             self.several.add(number)

@@ -25,7 +25,7 @@ from askone.campaign.engine.training_set import (
     Lesson,
     QuestionReader,
 )
-from askone.campaign.kinds.base import Sat
+from askone.campaign.kinds.base import Part, Sat
 from askone.questions.registry import question_from_json
 from askone.session.bags import Pace
 from askone.store.entries import entry_from_json
@@ -41,7 +41,7 @@ _COUNTS = (
 )
 _PLAIN = ("per_minute", "outside", "lost", "reasked")  # dictionaries of plain values
 _SETS = ("excluded", "resolved")
-_RARE = ("role", "score", "truth", "most", "heaviest", "predicted", "aim", "chance", "bag", "expected")
+_RARE = ("role", "score", "truth", "most", "heaviest", "predicted", "aim", "chance", "bag", "expected", "part")
 
 
 def to_arrays(projection: Projection) -> dict[str, Array]:
@@ -169,6 +169,8 @@ def _adopt_asked(
             setattr(asked[n], name, value)
         if asked[n].score is not None:
             asked[n].score = tuple(asked[n].score)
+        if asked[n].part is not None:
+            asked[n].part = Part(*asked[n].part)
     # Who said it, and its id, stand where it can be taken back.
     who = np.repeat(np.arange(len(names)), arrays["people"][:, 0]) if names else np.zeros(0, dtype=np.int64)
     seqs, places = _columns(arrays["given"], 2)

@@ -33,13 +33,15 @@ _CERTAIN = 0.002  # the chance that the rate is below the least one
 class Slips(NamedTuple):
     """How often an answer is wrong, between which ends that lies in 96 of 100 cases, and the least it can be.
 
-    ``least`` is by gold and overlap alone, and for certain.
+    ``least`` is by gold and overlap alone, and for certain.  ``shown`` is the lower end by these alone: a check about a
+    number cannot tell a slip from a label that is far off.
     """
 
     rate: float = 0.0
     low: float = 0.0
     high: float = 0.0
     least: float = 0.0
+    shown: float = 0.0
 
     @property
     def deviation(self) -> float:
@@ -78,7 +80,7 @@ def slip_rate(evidence: Evidence, chances: Sequence[tuple[float, bool]] = (), fl
     """
     wrong = flip + (1 - 2 * flip) * _GRID
     proved = _log(wrong, evidence.wrong, evidence.gold) + _log_of_splits(wrong, evidence.splits)
-    seen = proved + np.log(_prior())
+    known = seen = proved + np.log(_prior())
     if chances:
         p, bits = np.array(chances).T
         yes = wrong[:, None] + (1 - 2 * wrong[:, None]) * np.clip(p, 0.0, 1.0)
@@ -87,7 +89,8 @@ def slip_rate(evidence: Evidence, chances: Sequence[tuple[float, bool]] = (), fl
     mean = float(weights @ wrong)
     low, high = (_quantile(wrong, weights, level) for level in (_LEVEL, 1 - _LEVEL))
     least = _quantile(wrong, _normalised(proved), _CERTAIN) if evidence.gold or evidence.splits else flip
-    return Slips(mean, min(low, mean), max(high, mean), least)
+    shown = min(low, _quantile(wrong, _normalised(known), _LEVEL))
+    return Slips(mean, min(low, mean), max(high, mean), least, shown)
 
 
 def _quantile(wrong: Array, weights: Array, level: float) -> float:

@@ -21,13 +21,16 @@ def scored(projection: Projection) -> Iterator[Scored]:
     for place, lesson in enumerate(projection.lessons.all, start=1):
         asking = projection.asked[lesson.number]
         if asking.score is not None:
-            bounds = math.inf if asking.most is None else asking.most, asking.heaviest or math.inf
-            yield Scored(place, asking.score[lesson.answer], asking.score[not lesson.answer], *bounds)
+            most, heaviest = (math.inf if bound is None else bound for bound in (asking.most, asking.heaviest))
+            score, other = asking.score[lesson.answer], asking.score[not lesson.answer]
+            yield Scored(place, score, other, most, heaviest, asking.part)
 
 
 def is_reached(projection: Projection, labels: Kind, target: float) -> bool:
     """Return whether the exams say that the error, of a share what lacks to 1, is below a target."""
     found = [one for one in scored(projection) if math.isfinite(one.most)]
+    if labels.has_far_exams:  # those of older versions asked about a part alone
+        found = [one for one in found if one.part is not None]
     if labels.is_share:
         found = [one._replace(score=1 - one.score, other=1 - one.other) for one in found]
     return reached(found, target, projection.slips.of_majority(projection.overlap).least)

@@ -17,6 +17,7 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any, NamedTuple, cast, final
 
+from askone.campaign.kinds.base import Part
 from askone.learners.abilities import Forecasts, Refits, TakesRanges, able
 from askone.learners.base import Learner
 from askone.questions.base import Question
@@ -110,7 +111,14 @@ class AskedQuestion:
     """The first question of those that were asked at once."""
     expected: float | None = None
     """The error that the model expected of an exam's row."""
+    part: Part | None = None
+    """Which part of the error its score measures; None: all there is, or nobody asked beyond (older logs)."""
     given: list[GivenAnswer] = field(default_factory=list)
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it measured the error beyond what exams ask about."""
+        return self.part is not None and self.part.far
 
     @property
     def question(self) -> Question:

@@ -48,6 +48,7 @@ class Exam(NamedTuple):
 
     No question drawn instead could have scored more than ``most``, nor had its two scores further apart than
     ``heaviest`` (None: than ``most``).  ``expected`` is None where the model expects nothing, or nobody needs it.
+    Errors count up to the ``window`` (None: all of them).
     """
 
     question: Question
@@ -56,14 +57,33 @@ class Exam(NamedTuple):
     heaviest: float | None = None
     predicted: Any = None
     expected: float | None = None
+    window: float | None = None
 
 
 @final
 class Check(NamedTuple):
-    """A question whose answer the model is sure of, and the chance of a yes, said with caution."""
+    """A question whose answer the model is sure of, and the chance of a yes, said with caution.
 
-    question: Question
+    It may measure as well, what exams leave out: the error beyond their ``window``.  Then a no and a yes have a
+    ``score``; without a question it is 0 anyway.
+    """
+
+    question: Question | None
     chance: float
+    score: tuple[float, float] | None = None
+    window: float = 0.0
+
+
+@final
+class Part(NamedTuple):
+    """Which part of the error an exam measured: up to the window or, ``far``, beyond it; the ``share`` of exams for it.
+
+    It is drawn by lot which part, so that the score over the share has the whole error for its mean.
+    """
+
+    far: bool
+    share: float
+    window: float
 
 
 UNSURE = 0.01
@@ -149,6 +169,8 @@ class Kind(ABC):
     """The sort of question that is asked; dashboards draw by it."""
     is_drawn_by_rows: ClassVar[bool] = False
     """Whether dashboards draw questions over a column of their rows, with the predictions."""
+    has_far_exams: ClassVar[bool] = False
+    """Whether checks measure the part of the error that the other exams leave out."""
     needs_rows: ClassVar[bool] = True
     """Whether there must be a table."""
     rehearsed: ClassVar[int] = 2_000
@@ -254,7 +276,10 @@ class Kind(ABC):
     def sure_question(
         self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan
     ) -> Check | None:
-        """Return a question that shows slips, as its answer is all but known; None where nothing is so sure."""
+        """Return a question that shows slips, as its answer is all but known; None where nothing is so sure.
+
+        With ``has_far_exams`` it is one for each row, and measures what the other exams leave out.
+        """
         return None
 
     @property

@@ -14,7 +14,6 @@ from askone._common.types import Array
 from askone.campaign.kinds.base import (
     LEVEL,
     SCATTER,
-    UNSURE,
     Check,
     Columns,
     Exam,
@@ -26,7 +25,7 @@ from askone.campaign.kinds.base import (
     View,
 )
 from askone.campaign.kinds.consistency import Said, by_numbers
-from askone.campaign.kinds.number_exam import Above, laplace, number_exam, rounded, usual_error
+from askone.campaign.kinds.number_exam import Above, Late, far_exam, laplace, number_exam, rounded, usual_error
 from askone.campaign.settings.section import Words, section, setting
 from askone.encoding.amounts import Reading, reading_of
 from askone.errors import InvalidArgument
@@ -52,7 +51,6 @@ else:
     gradients = lazy_import("askone.estimators.learner_choices.gradients")
 
 _EDGE = 0.01  # of the range, next to its ends, is not asked about
-_FAR, _FAR_ENOUGH = 8.0, 5.0  # errors from the prediction, where next to no label lies
 _BEYOND = 20.0  # ranges: nothing lies so far off
 
 
@@ -82,6 +80,7 @@ class Numbers(Kind):
     is_share: ClassVar[bool] = False
     view_kind: ClassVar[str] = "threshold"
     is_drawn_by_rows: ClassVar[bool] = True
+    has_far_exams: ClassVar[bool] = True
     estimable: ClassVar[tuple[str, ...]] = ("mean", "median", "share above 30")
     usage: ClassVar[str] = "number (with --low and --high)"
     places: ClassVar[Mapping[str, str]] = {"names": "name"}
@@ -247,34 +246,33 @@ class Numbers(Kind):
         Its score is the error of a median: other quantiles are not to be near the labels.  Whoever is offered a price
         is asked nothing else.
         """
+        found = self._exam_parts(learner, state, x, plan)
+        if found is None:
+            return None
+        space, f, above, late = found
+        return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state), late)
+
+    def sure_question(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan
+    ) -> Check | None:
+        """Return whether the label lies beyond what exams ask about, see ``number_exam``."""
+        found = self._exam_parts(learner, state, x, plan)
+        if found is None:
+            return None
+        space, f, above, late = found
+        return far_exam(space, f, above, plan, float(uniform[0]), learner.count(state), late)
+
+    def _exam_parts(
+        self, learner: Learner[Any], state: Any, x: Array, plan: ExamPlan
+    ) -> tuple[Real, float, Above, Late] | None:
+        """Return the range, what is predicted of a row, its chances, and the error of late; None: no exams."""
         space = _known_range(learner, state)
         if space is None or space.m > 1 or not self.has_error:
             return None
         f = min(max(float(learner.predict(state, x[None])[0, 0]), space.lows[0]), space.highs[0])
         late = usual_error(space, plan, able(learner, Forecasts))
         above = _foretold(learner, state, x, space) if able(learner, Forecasts) else laplace(f, late.error)
-        return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state), late)
-
-    def sure_question(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan
-    ) -> Check | None:
-        """Return a threshold some eight errors from the prediction, within the range; None: there is no such place."""
-        space = _known_range(learner, state)
-        if space is None or space.m > 1 or not self.has_error:
-            return None
-        low, high, (error, _) = space.lows[0], space.highs[0], usual_error(space, plan, able(learner, Forecasts))
-        f = min(max(float(learner.predict(state, x[None])[0, 0]), low), high)
-        edge = _EDGE * (high - low)
-        places = max(f - _FAR * error, low + edge), min(f + _FAR * error, high - edge)
-        sides = [c for c in places if abs(c - f) >= _FAR_ENOUGH * error]
-        if not sides:
-            return None
-        c = rounded(space, sides[min(int(uniform[0] * len(sides)), len(sides) - 1)])
-        above = (_foretold(learner, state, x, space) if able(learner, Forecasts) else laplace(f, error))(c)
-        if UNSURE < above < 1 - UNSURE:
-            return None
-        question = HalfSpace((1.0,), c, wording=space.words, learnt=learner.count(state))
-        return Check(question, min(max(above, UNSURE / 2), 1 - UNSURE / 2))
+        return space, f, above, late
 
     # -- predictions and forecasts ----------------------------------------------------------------
 

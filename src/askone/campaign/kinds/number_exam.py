@@ -8,11 +8,22 @@ The error is |y - f| = ∫ 1{|y - f| > d} dd over all distances d.  So one dista
 That holds for every S and q: S takes away what was to be expected, and q near sqrt(S (1 - S)) has the least variance.
 Where answers are wrong with a probability e, (B - e) / (1 - 2 e) stands for B: see ``measurement.corrected``.
 
-W is four times the error of late, or that the model expects, and at least twice the target: larger errors count as W.
-Without W a slip of somebody's finger would count as the whole range.  A model that forecasts answers says which error
-it expects of each row; late exams say how many times as large errors are, and S, W and q are stretched by that.  So a
-model that learns fast is not measured as if it still made its first errors: scores would scatter several times as
-much.  An end that is rounded to be shown moves the mean by half a step at most.
+W is four times the error of late, or that the model expects, and at least twice the target.  What is beyond W is asked
+about by exams of their own, a part p of all, drawn by lot before anything is known of the row.  With w the way that is
+left from W to the end of the range, where d is uniform,
+
+    score = w B ,        E score = E (|y - f| - W)+ ,        E |y - f| = E min(|y - f|, W) + E (|y - f| - W)+ .
+
+A uniform d makes B one trial of the same sort for all: whatever labels there are beyond W, they add at most w times the
+chance of B, so that of n such answers the number of those outside bounds what they add (``measurement``).  Mixed into
+one score, a label out there would weigh w / p, and a band without one would claim what nobody has looked at.  One bit
+cannot tell such a label from a slip: these exams are the checks that show how often people err, where nothing else
+does.
+
+A model that forecasts answers says which error it expects of each row; late exams say how many times as large errors
+are, and S, W and q are stretched by that.  So a model that learns fast is not measured as if it still made its first
+errors: scores would scatter several times as much.  An end that is rounded to be shown moves the mean by half a step at
+most.
 """
 
 from __future__ import annotations
@@ -26,8 +37,9 @@ import numpy as np
 
 from askone._common.lazy import compiled
 from askone._common.types import Array
-from askone.campaign.kinds.base import Exam, ExamPlan, Sat
+from askone.campaign.kinds.base import UNSURE, Check, Exam, ExamPlan, Sat
 from askone.labels.number import Real
+from askone.questions.base import Question
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
@@ -95,6 +107,46 @@ class Late(NamedTuple):
     times: float | None = None
 
 
+@final
+class _Layout(NamedTuple):
+    """The distances of one row: S in pieces on each side, W, what of the error is known, and the model's own word."""
+
+    pieces: Sequence[Piece]
+    window: float
+    known: float
+    times: float
+    tail: Callable[[float, int], float]
+
+    @property
+    def expected(self) -> float:
+        """The error of a label, with S for its chances."""
+        return self.known + sum(piece.area for piece in self.pieces)
+
+    def beyond(self) -> list[tuple[int, float, float]]:
+        """Return the sides on which distances are left beyond W, from where to where."""
+        ends = {piece.side: piece.end for piece in self.pieces}
+        return [(side, self.window, end) for side, end in ends.items() if end > self.window]
+
+
+def _laid_out(space: Real, f: float, above: Above, plan: ExamPlan, late: Late) -> _Layout:
+    low, high = space.lows[0], space.highs[0]
+    two_sided = space.words.says_ranges and plan.aim != "mean"
+    # Up to this distance both ends are shown as one number, and nothing lies between them.
+    known = _to_the_next_step(space, f) if two_sided else 0.0
+    times = late.times or 1.0
+
+    def tail(d: float, side: int) -> float:
+        over = above(f + d / times) if side >= 0 and f + d < high else 0.0
+        return over + (1 - above(f - d / times) if side <= 0 and f - d > low else 0.0)
+
+    sides = (0,) if two_sided else (-1, 1)
+    pieces = [piece for side in sides for piece in _pieces(side, known, _far(f, low, high, side), tail)]
+    layout = _Layout(pieces, 0.0, known, times, tail)
+    # Never narrower than by what the model expects: late exams may have missed the few rows that err most.
+    most = max(late.error, layout.expected, layout.expected / times)
+    return layout._replace(window=max(_WIDE * most, 2 * known, 2 * (plan.target or 0.0)))
+
+
 def number_exam(
     space: Real, f: float, above: Above, plan: ExamPlan, u: float, learnt: int, late: Late | None = None
 ) -> Exam | None:
@@ -104,52 +156,64 @@ def number_exam(
     say "between" have one threshold always, and so has the aim "mean": c from the whole range, such that
     f + (1{y > c} - 1{f > c}) / q(c) has the mean y.  That takes three times the answers for the same band of errors.
     """
-    low, high = space.lows[0], space.highs[0]
-    fields: dict[str, Any] = {"wording": space.words, "learnt": learnt}
-    two_sided = space.words.says_ranges and plan.aim != "mean"
-    sides = (0,) if two_sided else (-1, 1)
-    # Up to this distance both ends are shown as one number, and nothing lies between them.
-    known = _to_the_next_step(space, f) if two_sided else 0.0
     late = usual_error(space, plan) if late is None else late
-    times = late.times or 1.0
-
-    def tail(d: float, side: int) -> float:
-        over = above(f + d / times) if side >= 0 and f + d < high else 0.0
-        return over + (1 - above(f - d / times) if side <= 0 and f - d > low else 0.0)
-
-    pieces = [piece for side in sides for piece in _pieces(side, known, _far(f, low, high, side), tail)]
+    layout = _laid_out(space, f, above, plan, late)
+    pieces, window, spread = layout.pieces, layout.window, plan.aim == "mean"
     if not pieces:
         return None
-    expected = known + sum(piece.area for piece in pieces)
-    # Never narrower than by what the model expects: late exams may have missed the few rows that err most.
-    window = max(_WIDE * max(late.error, expected, expected / times), 2 * known, 2 * (plan.target or 0.0))
-    if plan.aim != "mean":
+    if not spread:
         pieces = [piece.until(window) for piece in pieces if piece.start < window]
-    side, d, density, (no, yes), most, heaviest = drawn(pieces, plan.slip, u, known, plan.aim == "mean")
-    fields["density"] = density
+    side, d, density, (no, yes), most, heaviest = drawn(pieces, plan.slip, u, layout.known, window if spread else None)
+    question, outside = _asked(space, f, side, d, learnt, density)
+    expected = None if late.times is None else layout.expected / layout.times
+    return Exam(question, (no, yes) if outside else (yes, no), most, heaviest, f, expected, window)
+
+
+def far_exam(space: Real, f: float, above: Above, plan: ExamPlan, u: float, learnt: int, late: Late) -> Check:
+    """Return whether the label lies further off than a distance beyond W, uniform on what is left of the range.
+
+    There is nothing to ask where nothing is left.
+    """
+    layout = _laid_out(space, f, above, plan, late)
+    rest = [end - start for _, start, end in layout.beyond()]
+    if not rest:
+        return Check(None, UNSURE, (0.0, 0.0), layout.window)
+    chosen = min(int(np.searchsorted(np.cumsum(rest), u * sum(rest), side="right")), len(rest) - 1)
+    side, start, end = layout.beyond()[chosen]
+    d = min(start + u * sum(rest) - sum(rest[:chosen]), end)
+    question, outside = _asked(space, f, side, d, learnt)
+    chance = min(max(layout.tail(d, side), UNSURE / 2), 1 - UNSURE / 2)
+    score = (0.0, sum(rest)) if outside else (sum(rest), 0.0)
+    return Check(question, chance if outside else 1 - chance, score, layout.window)
+
+
+def _asked(space: Real, f: float, side: int, d: float, learnt: int, density: float = 1.0) -> tuple[Question, bool]:
+    """Return a question about a distance from f, and the answer that says "outside"."""
+    fields: dict[str, Any] = {"wording": space.words, "learnt": learnt, "density": density}
+    low, high = space.lows[0], space.highs[0]
     ends = rounded(space, f - d), rounded(space, f + d)
-    told = (most, heaviest, f, None if late.times is None else expected / times)
     if side == 0 and low < f - d and f + d < high and ends[0] < ends[1]:
-        return Exam(Between(*ends, **fields), (yes, no), *told)
+        return Between(*ends, **fields), False
     over = side > 0 or (side == 0 and f + d < high)
-    question = HalfSpace((1.0,), ends[over], **fields)
-    return Exam(question, (no, yes) if over else (yes, no), *told)
+    return HalfSpace((1.0,), ends[over], **fields), over
 
 
-def drawn(pieces: Sequence[Piece], slip: float, u: float, known: float = 0.0, spread: bool = False) -> Drawn:
+def drawn(pieces: Sequence[Piece], slip: float, u: float, known: float = 0.0, window: float | None = None) -> Drawn:
     """Draw a distance by the uniform u; ``known`` is what all distances before the first piece add to the error.
 
-    With P = e + (1 - 2 e) S, q is .9 sqrt(P (1 - P)), normalised, and .1 uniform; where pieces are ``spread`` over
-    the whole range, a variance of 0 is none.
+    With P = e + (1 - 2 e) S, q is .9 sqrt(P (1 - P)), normalised, and .1 uniform.  Where pieces lie in the whole range
+    and distances up to a ``window`` alone score, a variance of 0 is none.
     """
-    least = 0.0 if spread else _LEAST_VARIANCE
+    least = _LEAST_VARIANCE if window is None else 0.0
     lengths = [piece.end - piece.start for piece in pieces]
     chances = [slip + (1 - 2 * slip) * piece.area / length for piece, length in zip(pieces, lengths, strict=True)]
     roots = [math.sqrt(max(P * (1 - P), least)) for P in chances]
     total, mass = sum(lengths), sum(root * length for root, length in zip(roots, lengths, strict=True))
     even = _UNIFORM if mass > 0 else 1.0
     densities = [(1 - even) * root / (mass or 1.0) + even / total for root in roots]
-    expected = known + sum(piece.area for piece in pieces)
+    scored = [piece if window is None else piece.until(window) for piece in pieces]
+    inner = [piece.start < piece.end for piece in scored]
+    expected = known + sum(piece.area for piece, counts in zip(scored, inner, strict=True) if counts)
     left, chosen = u, len(pieces) - 1
     for j, (q, length) in enumerate(zip(densities, lengths, strict=True)):
         if left < q * length:
@@ -159,11 +223,11 @@ def drawn(pieces: Sequence[Piece], slip: float, u: float, known: float = 0.0, sp
     piece, q = pieces[chosen], densities[chosen]
     d = min(piece.start + left / q, piece.end)
     no = expected - piece.at(d) / q
+    score = (no, no + 1 / q) if window is None or d <= window else (expected, expected)
     # S is linear within a piece, so that the least of it is at an end.
-    most = max(
-        expected + (1 - min(one.first, one.last)) / density for one, density in zip(pieces, densities, strict=True)
-    )
-    return Drawn(piece.side, d, q, (no, no + 1 / q), most, 1 / min(densities))
+    bounds = [(one, q) for one, q, counts in zip(scored, densities, inner, strict=True) if counts]
+    most = max(expected + (1 - min(one.first, one.last)) / density for one, density in bounds)
+    return Drawn(piece.side, d, q, score, most, 1 / min(density for _, density in bounds))
 
 
 def usual_error(space: Real, plan: ExamPlan, forecasts: bool = False) -> Late:

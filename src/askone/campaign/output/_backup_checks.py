@@ -163,6 +163,14 @@ def _check_score(value: Any, name: str) -> None:
         as_number(number, name, -_LARGEST, _LARGEST)
 
 
+def _check_part(value: Any, name: str) -> None:
+    if not isinstance(value, list) or len(value) != 3:
+        raise InvalidArgument(name, "a flag and two numbers", _short(value))
+    as_flag(value[0], name)
+    as_number(value[1], name, 0.01, 1)
+    as_number(value[2], name, 0, _LARGEST)
+
+
 def _count(value: Any, name: str) -> None:
     as_count(value, name, 0, _MOST)
 
@@ -195,6 +203,7 @@ _ASIDES: Final[dict[str, Callable[[Any, str], object]]] = {
     "score": _check_score,
     "predicted": _anything,
     "expected": _check_expected,
+    "part": _check_part,
     "aim": lambda value, name: as_choice(value, name, ("error", "mean")),
     "chance": lambda value, name: as_number(value, name, 0, 1),
     "bag": _count,

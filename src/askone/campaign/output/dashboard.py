@@ -97,7 +97,7 @@ def drifting(projection: Projection, settings: Settings) -> dict[str, float] | N
     if settings.ask.order != "file":
         return None
     asked = ((projection.asked[lesson.number], lesson.answer) for lesson in projection.lessons.all)
-    scores = [(one.position, one.score[answer]) for one, answer in asked if one.score is not None]
+    scores = [(one.position, one.score[answer]) for one, answer in asked if one.score is not None and not one.is_far]
     is_share = settings.labels.is_share
     found = drift([(position, 1 - score if is_share else score) for position, score in scores])
     return None if found is None else found._asdict()

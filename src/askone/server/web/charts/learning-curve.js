@@ -21,11 +21,18 @@ export function interval(low, high, measure, unit) {
   return withUnit(`${rounded(low)} to ${rounded(high)}`, unit);
 }
 
+/** What errors beyond a window may add, which few questions were about. */
+function larger({ window, beyond }, write) {
+  if (window === null || window === undefined) return "";
+  const more = beyond === null ? "nobody was asked about larger ones yet" : `larger ones may add up to ${write(beyond)}`;
+  return `; errors count up to ${write(window)}, ${more}`;
+}
+
 /** The error as a headline and a note. A number's band that begins at 0 has its end alone: its middle may be next to nothing by chance. */
-export function headline({ value, low, high }, measure, unit) {
+export function headline({ value, low, high, ...rest }, measure, unit) {
   const write = writer(measure, unit, high - low);
-  if (isShare(measure, unit) || low > 0) return [write(value), interval(low, high, measure, unit)];
-  return [`at most ${write(high)}`, "in 95 of 100 cases"];
+  if (isShare(measure, unit) || low > 0) return [write(value), interval(low, high, measure, unit) + larger(rest, write)];
+  return [`at most ${write(high)}`, `in 95 of 100 cases${larger(rest, write)}`];
 }
 
 export const heightOfCurve = (width) => Math.round(Math.min(380, Math.max(240, width * 0.52)));

@@ -39,7 +39,7 @@ export class Overview {
     this.columns = el("span", { hidden: true });
     this.cloud = new Figure({ title: "Cloud of questions", draw: drawCloud, table: tableOfCloud, extra: this.columns, by: "both", empty: "Each question that is answered becomes a mark here." });
     this.curve = new Figure({
-      title: "Learning curve", note: `${measured(shared.record)} Slips are corrected for, as far as they are known${number ? "; an error counts up to four times the measured one." : "."}`,
+      title: "Learning curve", note: `${measured(shared.record)} Slips are corrected for, as far as they are known${number ? "; what is said of larger errors comes from questions far from the predictions." : "."}`,
       draw: drawCurve, least: heightOfCurve, table: tableOfCurve, toggles: [{ name: "log", text: "logarithmic" }],
       empty: "The curve begins after ten measuring questions, which come among the others: some 70 answers where 15 % measure.",
     });
