@@ -22,7 +22,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from askone._common.arithmetic import exp, log, softmax
-from askone._common.compiled import dot, jit, jit_long, long_product, product
+from askone._common.compiled import add_row_product, dot, jit, jit_long, long_product
 from askone._common.types import Array
 
 _TINY = 1e-12
@@ -74,7 +74,9 @@ def push(moved: Array, F: Array, D: Array) -> None:
 def scores(phi: Array, W: Array) -> Array:
     """Return W^T phi of every member, K x m (W: p x K x m)."""
     p, K, m = W.shape
-    return product(phi.reshape(1, p), W.reshape(p, K * m)).reshape(K, m)
+    out = np.zeros(K * m)
+    add_row_product(phi, W.reshape(p, K * m), out)
+    return out.reshape(K, m)
 
 
 @jit
@@ -103,7 +105,9 @@ def mixture(evidence: Array, members: Array) -> Array:
     """Return the members' class probabilities, weighted by exp(evidence)."""
     K, T, m = members.shape
     weights = softmax(evidence.reshape(K * T))
-    return product(weights.reshape(1, K * T), members.reshape(K * T, m))[0]
+    out = np.zeros(m)
+    add_row_product(weights, members.reshape(K * T, m), out)
+    return out
 
 
 @jit
