@@ -1,5 +1,9 @@
+import gc
+
+import numba
 import numpy as np
 import pytest
+from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
 from askone._common import arithmetic, compiled
@@ -75,3 +79,28 @@ def test_tiles_are_told_apart_by_name():
     """Kept code is linked by name, and numba counts names anew in each process: each shape has a name of its own."""
     tiles = (compiled._tall, compiled._wide, compiled._half, compiled._quarter, compiled._single)
     assert len({tile.__qualname__ for tile in tiles}) == len(tiles)
+
+
+def test_nobody_looks_for_garbage_while_something_is_compiled():
+    collecting = []
+
+    class Watch(event.Listener):
+        def on_start(self, _):
+            collecting.append(gc.isenabled())
+
+        def on_end(self, _):
+            pass
+
+    @numba.njit
+    def inner(x):
+        return x + 1.0
+
+    @numba.njit
+    def outer(x):
+        return 2.0 * inner(x)
+
+    with event.install_listener("numba:compile", Watch()):
+        assert outer(1.0) == 4.0
+    assert len(collecting) >= 2
+    assert not any(collecting)
+    assert gc.isenabled()

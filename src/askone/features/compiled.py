@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from askone._common.arithmetic import exp
-from askone._common.compiled import add_product, jit, paired_dots, total
+from askone._common.compiled import add_product, add_row_product, jit, paired_dots, total
 from askone._common.types import Array
 
 MANY_DIMENSIONS = 12  # from here on a matrix product beats the loop over coordinates
@@ -58,28 +58,26 @@ def gaussian_from_products(out: Array, x2: Array, z2: Array, bandwidth: float) -
 
 
 @jit
-def gaussian_sections(X: Array, Z: Array, z2: Array, bandwidth: float, out: Array) -> None:
-    """Either of the two, by the number of dimensions alone: a row is the same, whatever other rows there are."""
-    if X.shape[1] < MANY_DIMENSIONS:
-        gaussian(X, Z, bandwidth, out)
-    else:
-        out[:] = 0.0
-        add_product(X, Z, out)
-        gaussian_from_products(out, paired_dots(X, X), z2, bandwidth)
-
-
-@jit
 def nystroem_row(
     X: Array, center: Array, scale: Array, Z: Array, z2: Array, bandwidth: float, whitener: Array, sections: Array,
     out: Array,
 ) -> None:  # fmt: skip
-    """Scaling, Gaussian sections and (unless it is empty) the whitener for one row, in one call."""
+    """Scaling, Gaussian sections and (unless it is empty) the whitener for one row, in one call.
+
+    By products or not goes by the number of dimensions alone: a row is the same, whatever other rows there are.
+    """
     row = np.empty((1, X.shape[1]))
     for k in range(X.shape[1]):
         row[0, k] = (X[0, k] - center[k]) / scale[k]
-    gaussian_sections(row, Z, z2, bandwidth, sections)
+    if X.shape[1] < MANY_DIMENSIONS:
+        gaussian(row, Z, bandwidth, sections)
+    else:
+        for j in range(sections.shape[1]):
+            sections[0, j] = 0.0
+        add_row_product(row[0], Z, sections[0])
+        gaussian_from_products(sections, paired_dots(row, row), z2, bandwidth)
     if whitener.shape[0]:
-        add_product(sections, whitener, out)
+        add_row_product(sections[0], whitener, out[0])
 
 
 @jit

@@ -20,7 +20,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from askone._common import random_table
-from askone._common.compiled import paired_dots, product
+from askone._common.compiled import long_product, paired_dots
 from askone._common.lazy import linalg, neighbors, sparse
 from askone._common.types import Array
 from askone._common.validate import as_rows
@@ -105,7 +105,7 @@ class NeighbourGraph(ScaledMap):
 
     def times(self, X: Array, W: Array) -> Array:
         own, others = np.split(W, [self.values.shape[1]])
-        found = product(math.sqrt(_SHARE) * self._functions(X), np.ascontiguousarray(own))
+        found = long_product(math.sqrt(_SHARE) * self._functions(X), np.ascontiguousarray(own))
         return np.asarray(found + math.sqrt(1.0 - _SHARE) * self.inner.times(X, np.ascontiguousarray(others)))
 
     def _functions(self, X: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from askone._common.arithmetic import normal_quantiles
-from askone._common.compiled import paired_dots, product
+from askone._common.compiled import long_product, paired_dots
 from askone._common.types import Array
 from askone._common.validate import as_number
 from askone.errors import InvalidArgument, incompatible
@@ -53,7 +53,7 @@ class Kernel(ABC):
 
     def dot(self, X: Array, Z: Array, a: Array) -> Array:
         """Return sum_j k(x_i, z_j) a_j in the order of j, for coefficients a (n x m)."""
-        return np.asarray(product(self.matrix(X, Z), a))
+        return np.asarray(long_product(self.matrix(X, Z), a))
 
     @abstractmethod
     def _matrix(self, X: Array, Z: Points) -> Array:
@@ -89,8 +89,12 @@ class Gaussian(Kernel):
 
     def _matrix(self, X: Array, Z: Points) -> Array:
         """By coordinates for few of them, by a matrix product for many."""
+        if X.shape[1] >= compiled.MANY_DIMENSIONS:
+            out = long_product(X, Z.columns)
+            compiled.gaussian_from_products(out, paired_dots(X, X), Z.squares, self.bandwidth)
+            return out
         out = np.empty((len(X), len(Z.rows)))
-        compiled.gaussian_sections(X, Z.columns, Z.squares, self.bandwidth, out)
+        compiled.gaussian(X, Z.columns, self.bandwidth, out)
         return out
 
     def frequencies(self, uniform: Array) -> Array:
@@ -131,7 +135,7 @@ class Dot(Kernel):
 
     def _matrix(self, X: Array, Z: Points) -> Array:
         """Return a matrix product."""
-        return np.asarray((1.0 + product(X, Z.columns)) / (1.0 + self.bandwidth * self.bandwidth))
+        return np.asarray((1.0 + long_product(X, Z.columns)) / (1.0 + self.bandwidth * self.bandwidth))
 
 
 KERNELS: dict[str, type[Kernel]] = {kernel.name: kernel for kernel in (Gaussian, Laplacian, Dot)}

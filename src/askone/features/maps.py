@@ -12,7 +12,7 @@ import numpy as np
 
 from askone._common import random_table
 from askone._common.arithmetic import cosines
-from askone._common.compiled import product
+from askone._common.compiled import long_product
 from askone._common.types import Array
 from askone._common.validate import as_count, as_rows, require_floats
 from askone.features import compiled
@@ -43,7 +43,7 @@ class FeatureMap(ABC):
 
     def times(self, X: Array, W: Array) -> Array:
         """Return <phi(x_i), w_j>, n x k: as of the features themselves, but for rounding, where that is cheaper."""
-        return np.asarray(product(self(X), W))
+        return np.asarray(long_product(self(X), W))
 
 
 @final
@@ -179,12 +179,12 @@ class Nystroem(ScaledMap):
         if len(X) == 1 and isinstance(self.kernel, Gaussian):
             return self._row(X, self.kernel.bandwidth)
         sections = self.kernel.matrix(self.scaler(X), self._points)
-        return sections if self.whitener is None else np.asarray(product(sections, self.whitener))
+        return sections if self.whitener is None else np.asarray(long_product(sections, self.whitener))
 
     def times(self, X: Array, W: Array) -> Array:
         # k_Z(x) (K^{-1/2} W): p k numbers a row in place of p^2.
         sections = self.kernel.matrix(self.scaler(X), self._points)
-        return np.asarray(product(sections, W if self.whitener is None else product(self.whitener, W)))
+        return np.asarray(long_product(sections, W if self.whitener is None else long_product(self.whitener, W)))
 
     def _row(self, X: Array, bandwidth: float) -> Array:
         # One compiled call in place of a dozen NumPy calls: somebody is waiting for the question.
@@ -227,7 +227,7 @@ class Fourier(ScaledMap):
         return len(self.phases)
 
     def __call__(self, X: Array) -> Array:
-        angles = product(self.scaler(X), self._columns) + self.phases
+        angles = long_product(self.scaler(X), self._columns) + self.phases
         return np.asarray(math.sqrt(2 / self.size) * cosines(angles.ravel()).reshape(angles.shape))
 
     @cached_property

@@ -91,10 +91,10 @@ def test_a_newton_step_is_that_of_the_dense_matrix(monkeypatch):
     dense = np.diag(prior.precision[0, 0]) + sum(
         f * x * x * np.outer(d, d) for f, d, x in zip(terms.F[:, 0], terms.D[:, 0], Phi[:, 0], strict=True)
     )
-    diagonal = prior.precision + _compiled.information(Phi, terms.F, terms.D)
+    diagonal = prior.precision + _compiled.information(Phi.T.copy(), terms.F, terms.D)
     assert diagonal[0, 0] == pytest.approx(np.diag(dense))
     monkeypatch.setattr(_compiled, "_ENOUGH", 0.0)
-    step, _ = _compiled._newton_step(Phi, terms, prior, diagonal)
+    step, _ = _compiled._newton_step(Phi, Phi.T.copy(), terms, prior, diagonal)
     assert step[0, 0] == pytest.approx(np.linalg.solve(dense, -terms.gradient[0, 0]), rel=1e-6, abs=1e-9)
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from askone._common.arithmetic import exp, log, softmax
-from askone._common.compiled import dot, jit, jit_long, long_product, product
+from askone._common.compiled import add_row_product, dot, jit, jit_long, long_product
 from askone._common.types import Array
 
 _TINY = 1e-12
@@ -74,7 +74,9 @@ def push(moved: Array, F: Array, D: Array) -> None:
 def scores(phi: Array, W: Array) -> Array:
     """Return W^T phi of every member, K x m (W: p x K x m)."""
     p, K, m = W.shape
-    return product(phi.reshape(1, p), W.reshape(p, K * m)).reshape(K, m)
+    out = np.zeros(K * m)
+    add_row_product(phi, W.reshape(p, K * m), out)
+    return out.reshape(K, m)
 
 
 @jit
@@ -103,7 +105,9 @@ def mixture(evidence: Array, members: Array) -> Array:
     """Return the members' class probabilities, weighted by exp(evidence)."""
     K, T, m = members.shape
     weights = softmax(evidence.reshape(K * T))
-    return product(weights.reshape(1, K * T), members.reshape(K * T, m))[0]
+    out = np.zeros(m)
+    add_row_product(weights, members.reshape(K * T, m), out)
+    return out
 
 
 @jit
@@ -264,8 +268,8 @@ class Refit(NamedTuple):
     damping: Array
 
 
-def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None) -> Terms:
-    """Return the loss and its derivatives over rows of features Phi (n x p).
+def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None, across: Array | None = None) -> Terms:
+    """Return the loss and its derivatives over rows of features Phi (n x p); ``across`` is Phi^T, where it is there.
 
     >>> one = terms_of(np.ones((1, 1)), np.array([[1.0, 0.0]]), np.zeros((1, 1, 2)), None)
     >>> one.gradient.ravel().tolist(), one.value.round(4).tolist()
@@ -276,7 +280,8 @@ def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None) -> Terms:
     Z = long_product(Phi, W.reshape(p, K * m)).reshape(n, K, m)
     G, F, D, value = np.empty((n, K, m)), np.empty((n, K)), np.empty((n, K, m)), np.zeros(K)
     bit_terms(Z, cells, G, F, D, value)
-    gradient = long_product(np.ascontiguousarray(Phi.T), G.reshape(n, K * m)).reshape(p, K, m)
+    across = np.ascontiguousarray(Phi.T) if across is None else across
+    gradient = long_product(across, G.reshape(n, K * m)).reshape(p, K, m)
     if prior is not None:
         away = W - prior.anchor
         value += 0.5 * _inner(prior.precision * away, away)
@@ -284,12 +289,11 @@ def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None) -> Terms:
     return Terms(value, gradient, F, D)
 
 
-def information(Phi: Array, F: Array, D: Array) -> Array:
-    """Return the diagonal of the Fisher information of the bits, p x K x m."""
+def information(across: Array, F: Array, D: Array) -> Array:
+    """Return the diagonal of the Fisher information of the bits, p x K x m, from Phi^T."""
     n, K, m = D.shape
-    squares = (F[:, :, None] * D * D).reshape(n, K * m).astype(Phi.dtype, copy=False)
-    total = long_product(np.ascontiguousarray((Phi * Phi).T), squares)
-    return np.asarray(total, dtype=np.float64).reshape(Phi.shape[1], K, m)
+    squares = (F[:, :, None] * D * D).reshape(n, K * m).astype(across.dtype, copy=False)
+    return np.asarray(long_product(across * across, squares), dtype=np.float64).reshape(len(across), K, m)
 
 
 def refit(Phi: Array, cells: Array, W: Array, prior: Prior) -> Refit:
@@ -297,25 +301,26 @@ def refit(Phi: Array, cells: Array, W: Array, prior: Prior) -> Refit:
 
     Deterministic, and never above the loss it starts from.
     """
-    terms = terms_of(Phi, cells, W, prior)
-    damping, single = np.ones(W.shape[1]), Phi.astype(np.float32)  # a direction need not be exact, the loss is
+    across = np.ascontiguousarray(Phi.T)
+    terms = terms_of(Phi, cells, W, prior, across)
+    damping = np.ones(W.shape[1])
+    single, single_across = Phi.astype(np.float32), across.astype(np.float32)  # a direction need not be exact
     for _ in range(2 if len(Phi) <= _FEW else 1):
-        diagonal = prior.precision + information(single, terms.F, terms.D)
-        step, largest = _newton_step(single, terms, prior, diagonal)
+        diagonal = prior.precision + information(single_across, terms.F, terms.D)
+        step, largest = _newton_step(single, single_across, terms, prior, diagonal)
         damping = np.maximum(1.0, largest)
-        W, terms, moved = _line_search(Phi, cells, W, prior, terms, step)
+        W, terms, moved = _line_search(Phi, across, cells, W, prior, terms, step)
         if not moved:
             break
     return Refit(W, 1.0 / diagonal, damping)
 
 
-def _newton_step(Phi: Array, terms: Terms, prior: Prior, diagonal: Array) -> tuple[Array, Array]:
+def _newton_step(Phi: Array, across: Array, terms: Terms, prior: Prior, diagonal: Array) -> tuple[Array, Array]:
     """Return (prior + information)^-1 (-gradient), nearly; and the largest curvature met, in units of the diagonal.
 
     Products with Phi are in its precision, sums of them in double.
     """
     p, K, m = diagonal.shape
-    across = np.ascontiguousarray(Phi.T)
     F, D = terms.F.astype(Phi.dtype, copy=False), terms.D.astype(Phi.dtype, copy=False)
     step, residual = np.zeros_like(diagonal), -terms.gradient
     scaled = residual / diagonal
@@ -340,20 +345,20 @@ def _newton_step(Phi: Array, terms: Terms, prior: Prior, diagonal: Array) -> tup
 
 
 def _line_search(
-    Phi: Array, cells: Array, W: Array, prior: Prior, terms: Terms, step: Array
+    Phi: Array, across: Array, cells: Array, W: Array, prior: Prior, terms: Terms, step: Array
 ) -> tuple[Array, Terms, bool]:
     """Return each member's step is halved until its loss falls; one that never falls stays where it is."""
     length, slope = np.ones(W.shape[1]), _inner(terms.gradient, step)
     for _ in range(_HALVINGS):
         tried = W + length[:, None] * step
-        new = terms_of(Phi, cells, tried, prior)
+        new = terms_of(Phi, cells, tried, prior, across)
         worse = new.value > terms.value + 1e-4 * length * slope
         if not worse.any():
             return tried, new, bool((length > 0).any())
         length = np.where(worse, 0.5 * length, length)
     length = np.where(worse, 0.0, length)
     tried = W + length[:, None] * step
-    return tried, terms_of(Phi, cells, tried, prior), bool((length > 0).any())
+    return tried, terms_of(Phi, cells, tried, prior, across), bool((length > 0).any())
 
 
 @jit_long

@@ -382,8 +382,9 @@ class SetLikelihoodLearner(
         answers, due, refits, stored = state.counts
         half, rows = stored // 2, state.store.view(stored)
         Phi, cells = self._bits(rows[:half][~np.isin(rows[:half, -1], rows[half:, -1]) | (rows[:half, -1] == 0)])
-        old = _compiled.terms_of(Phi, cells, state.W, state.prior)
-        precision = state.prior.precision + _compiled.information(Phi, old.F, old.D)
+        across = np.ascontiguousarray(Phi.T)
+        old = _compiled.terms_of(Phi, cells, state.W, state.prior, across)
+        precision = state.prior.precision + _compiled.information(across, old.F, old.D)
         prior = Prior(precision, state.W - old.gradient / precision)
         store = Buffer(rows.shape[1]).extended(0, rows[half:])
         return replace(state, prior=prior, store=store, counts=(answers, due, refits, stored - half))

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from askone._common.arithmetic import exp, hazard, log, log1p, normal, normal_cdf, power
-from askone._common.compiled import add_product, dot, jit
+from askone._common.compiled import dot, jit
 from askone._common.types import Array
 
 _LEAST = 1e-12  # what is left of a variance after one answer, at least
@@ -298,15 +298,25 @@ def pair_by(
 
 
 @jit
+def utilities_at(mean: Array, phi: Array, out: Array) -> None:
+    """out = the mean utilities at phi, summed in its order."""
+    for i in range(mean.shape[0]):
+        total = 0.0
+        for j in range(mean.shape[1]):
+            total += mean[i, j] * phi[j]
+        out[i] = total
+
+
+@jit
 def draw_joint(
     mean: Array, R: Array, phi: Array, flip: float, sharpness: float, explore: float, u: float
 ) -> tuple[int, float]:
     """Return a pair and its probability, by one filter with a factor of all items."""
-    m, p = mean.shape
-    utilities, spread = np.zeros((m, 1)), np.empty((m, m))
-    add_product(mean, phi.reshape(p, 1), utilities)
+    m = mean.shape[0]
+    utilities, spread = np.empty(m), np.empty((m, m))
+    utilities_at(mean, phi, utilities)
     spread_joint(R, phi, spread)
-    return pair_by(utilities.reshape(m), spread, flip, sharpness, explore, u)
+    return pair_by(utilities, spread, flip, sharpness, explore, u)
 
 
 @jit
@@ -314,12 +324,12 @@ def draw_apart(
     mean: Array, factors: Array, k: int, phi: Array, flip: float, sharpness: float, explore: float, u: float
 ) -> tuple[int, float]:
     """Return the same by filter k of those with one factor per item (factors: items x filters x p x p)."""
-    m, p = mean.shape
-    utilities, spread = np.zeros((m, 1)), np.zeros((m, m))
-    add_product(mean, phi.reshape(p, 1), utilities)
+    m = mean.shape[0]
+    utilities, spread = np.empty(m), np.zeros((m, m))
+    utilities_at(mean, phi, utilities)
     for i in range(m):
         spread_apart(factors[i, k], phi, i, spread)
-    return pair_by(utilities.reshape(m), spread, flip, sharpness, explore, u)
+    return pair_by(utilities, spread, flip, sharpness, explore, u)
 
 
 @jit

@@ -211,7 +211,7 @@ class ThurstoneLearner(PairLearner[ThurstoneState]):
         """Ask and tell about rows: of few items in compiled code, into one copy of the state."""
         if self.space.size > MANY:
             return super().stream(state, X, task)
-        means, factors = (_flat(state.means), _flat(np.stack(some) for some in state.factors))
+        means, factors = _flat(state.means), _flat(one for some in state.factors for one in some)
         evidence, traits, count = state.evidence.copy(), state.traits.copy(), state.count
         sizes = [bank.features.size for bank in self.banks]
         banks = np.column_stack([self._sizes, sizes, self._joint])
