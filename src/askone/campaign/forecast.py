@@ -150,13 +150,14 @@ def _met(runs: list[tuple[list[Person], dict[str, Person]]]) -> tuple[RehearsedP
     met = []
     for each in zip(*(true for true, _ in runs), strict=True):
         name, answers = each[0].name, round(np.mean([one.answers for one in each]))
-        found = [found[name] for _, found in runs if name in found]
+        found = [found[name] for _, found in runs if name in found and found[name].known]
         met.append(RehearsedPerson(name, answers, _right(each), _right(found) if found else None))
     return tuple(met)
 
 
 def _right(people: Sequence[Person]) -> tuple[float, float]:
-    sensitivity, specificity = np.mean([(one.sensitivity, one.specificity) for one in people], axis=0).tolist()
+    right = [(one.sensitivity, one.specificity) for one in people]
+    sensitivity, specificity = np.array(right, dtype=np.float64).mean(axis=0).tolist()
     return sensitivity, specificity
 
 

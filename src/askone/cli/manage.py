@@ -145,7 +145,7 @@ def _numbers(person: dict[str, Any]) -> dict[str, str]:
         if person["agreement_of"]
         else "–",
         "at odds with own": _part(person["contradictions"], person["contradictions_of"]),
-        "bits an answer": between("bits", "{:.2f}".format),
+        "bits an answer": "unknown" if rates is None else between("bits", "{:.2f}".format),
         "right if yes": between("sensitivity", percent_text),
         "right if no": between("specificity", percent_text),
         "cost a bit": "–" if person["cost_per_bit"] is None else number(person["cost_per_bit"]),

@@ -141,6 +141,12 @@ class Hindsight(Forecasts[S]):
         With its own answer in it, a chance would excuse whoever erred: rates found that way are half of the true ones.
         """
 
+    def full_hindsight(
+        self, state: S, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        """Return the same by all that was learnt, which may take as long as a fit."""
+        return self.hindsight(state, X, questions, answers)
+
     @abstractmethod
     def relearnt(self, state: S, X: Array, questions: Sequence[Question], answers: Sequence[bool]) -> S:
         """Return the state after all its answers were learnt anew, as more is known now of who gave them.

@@ -11,6 +11,7 @@ from askone.errors import InvalidArgument
 from askone.questions.base import ErrorRates
 
 Ends = tuple[float, float]
+_ANY: Ends = (0.0, 1.0)
 _LONGEST = 200  # characters of a name
 
 
@@ -37,6 +38,8 @@ def as_person(person: object) -> str:
 class Person:
     """How often somebody is right where yes is true, and where no is, each with the ends of a 95 % interval.
 
+    Both are None, and so is all that follows from them, while nothing is ``known``.
+
     >>> ann = Person("ann", 40, 0.9, 0.9, (0.8, 0.95), (0.8, 0.95))
     >>> ann.yes_bias, round(ann.bits, 2)
     (0.0, 0.53)
@@ -44,8 +47,8 @@ class Person:
 
     name: str
     answers: int
-    sensitivity: float
-    specificity: float
+    sensitivity: float | None
+    specificity: float | None
     sensitivity_interval: Ends
     specificity_interval: Ends
 
@@ -54,17 +57,30 @@ class Person:
         """Return a person by how often they say yes, and no, whatever is true, and the intervals of these (2 x 2)."""
         yes, no = rates.tolist()
         (yes_low, yes_high), (no_low, no_high) = ends.tolist()
+        if (yes_low, yes_high) == (no_low, no_high) == _ANY:  # the rates are those of the crowd
+            return cls(name, answers, None, None, _ANY, _ANY)
         return cls(name, answers, 1 - no, 1 - yes, (1 - no_high, 1 - no_low), (1 - yes_high, 1 - yes_low))
 
     @property
-    def yes_bias(self) -> float:
-        """By how much more often than half they say yes where yes and no are equally often true."""
-        return (self.sensitivity - self.specificity) / 2
+    def known(self) -> bool:
+        """Whether anything was found of how often they err."""
+        return self._slips is not None
 
     @property
-    def bits(self) -> float:
+    def _slips(self) -> ErrorRates | None:
+        if self.sensitivity is None or self.specificity is None:
+            return None
+        return ErrorRates(1 - self.specificity, 1 - self.sensitivity)
+
+    @property
+    def yes_bias(self) -> float | None:
+        """By how much more often than half they say yes where yes and no are equally often true."""
+        return None if self._slips is None else (self._slips.yes - self._slips.no) / 2
+
+    @property
+    def bits(self) -> float | None:
         """What an answer of theirs tells where yes and no are equally likely: I = H(answer) - H(answer | truth)."""
-        return information(ErrorRates(1 - self.specificity, 1 - self.sensitivity), 0.5)
+        return None if self._slips is None else information(self._slips, 0.5)
 
     @property
     def bits_interval(self) -> Ends:
@@ -76,15 +92,18 @@ class Person:
         >>> [round(bits, 2) for bits in Person("ann", 40, 0.9, 0.9, (0.8, 0.95), (0.8, 0.95)).bits_interval]
         [0.34, 0.65]
         """
+        slips = self._slips
+        if slips is None:
+            return _ANY
         low, high = (
-            self._towards(right - self.sensitivity, other - self.specificity)
+            self._towards(slips, right - 1 + slips.no, other - 1 + slips.yes)
             for right, other in zip(self.sensitivity_interval, self.specificity_interval, strict=True)
         )
         return low, high
 
-    def _towards(self, d: float, e: float) -> float:
+    def _towards(self, slips: ErrorRates, d: float, e: float) -> float:
         part = hypot(d, e) / abs(d + e) if d + e else 0.0
-        yes, no = 1 - self.specificity - part * e, 1 - self.sensitivity - part * d
+        yes, no = slips.yes - part * e, slips.no - part * d
         return information(ErrorRates(yes, min(no, 1 - yes)), 0.5)  # who is contrary tells nothing that is made use of
 
 

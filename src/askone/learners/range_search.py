@@ -116,6 +116,14 @@ class Calibrated(
         learner, inner = self._inner(state)
         return None if inner is None else abilities.hindsight(learner, inner, X, questions, answers)
 
+    def full_hindsight(
+        self, state: CalibratedState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        learner, inner = self._inner(state)
+        if inner is None or not abilities.able(learner, abilities.Hindsight):
+            return None
+        return learner.full_hindsight(inner, X, questions, answers)
+
     def relearnt(
         self, state: CalibratedState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
     ) -> CalibratedState:

@@ -18,14 +18,14 @@ from askone.store.notices import PausedPerson
 
 
 def known_people(projection: Projection, now: bool = False) -> dict[str, Person]:
-    """Return what is known of how people answer, by the learner's names of them; of one alone nothing is.
+    """Return what is known of how people answer, by the learner's names; of some, or of one alone, nothing is.
 
     ``now``: by all answers so far, for a page; else as the learner takes them.
     """
     learner, known = projection.learner, list[Person]()
     if able(learner, KnowsPeople):
         known = learner.people_now(projection.state) if now else learner.people(projection.state)
-    return {one.name: one for one in known} if len(known) > 1 else {}
+    return {one.name: one for one in known if one.known} if len(known) > 1 else {}
 
 
 def to_pause(projection: Projection, settings: PeopleSettings) -> Iterator[PausedPerson]:

@@ -23,7 +23,8 @@ def people(projection: Projection, settings: Settings) -> list[dict[str, Any]]:
     for who, person in projection.people.items():
         rates, (alike, of) = known.get(projection.trainer.name_now(who)), agreement.get(who, (0, 0))
         cost = person.cost_of_answer(settings.ask.price)
-        worth = None if rates is None or cost is None or rates.bits < _NOTHING else cost / rates.bits
+        tells = None if rates is None else rates.bits
+        worth = None if tells is None or cost is None or tells < _NOTHING else cost / tells
         found.append({
             "id": who, "kind": PROGRAM if person.program else PERSON, **person.to_json(),
             "cost": cost, "cost_per_bit": worth,

@@ -19,7 +19,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -34,6 +34,7 @@ from askone.labels.base import Space
 from askone.learners import abilities
 from askone.learners.base import marked, unmarked
 from askone.learners.mixture.bits import BitLikelihood
+from askone.learners.mixture.cross_fit import by_the_others, halves, weights
 from askone.learners.mixture.members import Fit, FittedMember, require_array
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.scores import Scores
@@ -49,6 +50,7 @@ _ANEW = 512  # answers after a change of the concept by which models are fitted 
 LOOK = 64  # answers from one look at the shares to the next
 _ASLEEP = 0.03  # the share of all fitted models below which they sleep
 FAINT = 1e-3  # the share below which a model is not asked what it says
+_PARTED = 32  # answers from which on fitted models say something in hindsight
 _ROOM = 4_000_000  # numbers that are kept of answers and their rows
 _BLOCK = 256  # rows of a stream that fitted models score at once
 _DOUBT = 1.0  # nats against twice, or half, the temperature of a fit
@@ -232,8 +234,44 @@ class Mixture(
     def hindsight(
         self, state: MixtureState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
     ) -> Array | None:
-        """Return what the learner says: what a fitted model would say without an answer, nobody knows."""
+        """Return what the learner says: what a fitted model would say without an answer takes a fit."""
         return abilities.hindsight(self.base, state.base, self._front(as_rows(X, self.columns)), questions, answers)
+
+    def full_hindsight(
+        self, state: MixtureState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        """Return what the learner says, and what leads of the fitted models where they know more (see ``cross_fit``).
+
+        Of texts the learner sees nothing: until a model has read them, whoever is right would seem to err.
+        """
+        rows = as_rows(X, self.columns)
+        own = abilities.hindsight(self.base, state.base, self._front(rows), questions, answers)
+        there, shares = self.shares(state)
+        more = len(there) > 0 and shares[0] < 0.5
+        if own is None or not more or len(rows) < _PARTED:
+            asleep = state.awake < 0 and any(fit is not None for fit in state.fits)
+            return own if asleep or not (more or any(one.reads_texts for one in self.members)) else None
+        leader = there[int(np.argmax(shares[1:]))]
+        bits = np.array([self.likelihood.bit(*one) for one in zip(questions, answers, strict=True)])
+        scale, second = self._scale(state), halves(self.likelihood.keys(bits))
+        fitted = partial(self._fitted_to, self.members[leader].quick, rows, bits, scale)
+        said = np.array([
+            self.likelihood.as_said(own, bits, answers),
+            *self.likelihood.foretold(by_the_others(second, fitted), scale, bits),
+        ])  # fmt: skip
+        chances = np.array([self.likelihood.of_bits(one, bits, self.flip) for one in said])
+        return self.likelihood.as_said(np.tensordot(weights(chances.T), said, axes=1), bits, answers)
+
+    def _fitted_to(
+        self, member: FittedMember, X: Array, bits: Array, scale: float, known: Array, asked: Array
+    ) -> Array:
+        """Return the scores of some rows by a fit to the bits about others, in unit labels."""
+        told = self.likelihood.in_turn(np.empty((0, self.likelihood.width)), bits[known])
+        counts = self.likelihood.count(told)
+        fit = member.fit(
+            self.likelihood, X[known][counts], self.likelihood.scaled(told[counts], scale), self.flip, None
+        )
+        return np.asarray(member.scores(fit, X[asked]) * scale)
 
     def relearnt(
         self, state: MixtureState, X: Array, questions: Sequence[Question], answers: Sequence[bool]

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from askone._common.arithmetic import exp
 from askone._common.compiled import jit
@@ -25,7 +26,7 @@ from askone.errors import InvalidArgument
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
 from askone.learners.base import of_family
-from askone.learners.one_label import are_last, in_turn, joined, said_before
+from askone.learners.one_label import are_last, in_turn, joined, said_before, together
 from askone.questions.base import HONEST, Answer, Question
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace, in_unit_labels
@@ -88,6 +89,24 @@ class BitLikelihood(ABC):
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
         """Return P(bit) by the scores of one row, at each temperature: the same on every processor."""
 
+    # -- in hindsight -----------------------------------------------------------------------------
+
+    def keys(self, bits: Array) -> Array:
+        """Return the number of the row that each bit is about; 0: it stands alone."""
+        return np.zeros(len(bits))
+
+    @abstractmethod
+    def foretold(self, scores: Array, scale: float, bits: Array) -> Array:
+        """Return what scores say of each row at each temperature: of numbers P(bit is true), of classes P(class)."""
+
+    @abstractmethod
+    def of_bits(self, said: Array, bits: Array, flip: float) -> Array:
+        """Return the chance of each bit, slips and flips included, by what was foretold."""
+
+    def as_said(self, chances: Array, bits: Array, answers: Sequence[bool]) -> Array:
+        """Return what was foretold from what ``Hindsight`` says, or the other way round."""
+        return chances
+
 
 @final
 @dataclass(frozen=True)
@@ -117,6 +136,17 @@ class NumberBits(BitLikelihood):
 
     def scaled(self, bits: Array, scale: float) -> Array:
         return np.column_stack([bits[:, :2] / scale, bits[:, 2:]])
+
+    def foretold(self, scores: Array, scale: float, bits: Array) -> Array:
+        wide = scale * np.array(self.temperatures)[:, None]
+        above, under = (expit((scores[:, 0] - ends) / wide) for ends in bits[:, :2].T)
+        return np.asarray(np.where(bits[:, 2] > 0, above - under, 1.0 - above + under))
+
+    def of_bits(self, said: Array, bits: Array, flip: float) -> Array:
+        return np.asarray(flip + (1.0 - 2.0 * flip) * (bits[:, 3] + bits[:, 4] * said))
+
+    def as_said(self, chances: Array, bits: Array, answers: Sequence[bool]) -> Array:
+        return np.where(np.asarray(answers, np.bool_), chances, 1.0 - chances)
 
     def slopes(self, F: Array, bits: Array, flip: float) -> Slopes:
         Q, gradient, hessian = _number_slopes(np.ascontiguousarray(F[:, 0]), np.ascontiguousarray(bits), flip)
@@ -185,6 +215,17 @@ class ClassBits(BitLikelihood):
         # p - q with q = p 1_C / P(C), as much as the answer is believed.
         trust = (1 - 2 * flip) * inside / Q
         return Slopes(-np.log(Q[:, 0]), trust * (p - p * bits / inside), p * (1 - p))
+
+    def keys(self, bits: Array) -> Array:
+        return bits[:, -1]
+
+    def foretold(self, scores: Array, scale: float, bits: Array) -> Array:
+        others = together(bits[:, :-1], bits[:, -1])[1]
+        said = [softmax(t * scores, axis=1) * others for t in self.temperatures]
+        return np.array([one / np.maximum(one.sum(axis=1, keepdims=True), _LEAST) for one in said])
+
+    def of_bits(self, said: Array, bits: Array, flip: float) -> Array:
+        return np.asarray(flip + (1.0 - 2.0 * flip) * (said * bits[:, :-1]).sum(axis=1))
 
     def probabilities(self, scores: Array, shares: Array) -> Array:
         """Return p(y|x) of each row by its scores, mixed over the temperatures."""

@@ -9,7 +9,7 @@ import importlib.util
 import re
 from collections.abc import Callable
 from ctypes import CDLL
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -34,6 +34,7 @@ Slopes = Callable[[Array, Any], tuple[Array, Array]]
 
 _TREES, _FEWEST = 1000, 30  # in all classes together, and of each class all the same
 _DEEPEST = 16  # splits in a row
+_QUICK = 50  # trees where there is little time
 _WANTED = re.compile(
     r"^(num_leaves|num_cat|split_feature|threshold|decision_type|left_child|right_child|leaf_value|cat_\w+)=(.*)$", re.M
 )
@@ -67,6 +68,10 @@ class TreeMember(FittedMember):
     @property
     def ready(self) -> bool:
         return _is_installed()
+
+    @property
+    def quick(self) -> TreeMember:
+        return replace(self, rounds=min(self.rounds, _QUICK), rate=self.rate * max(1.0, self.rounds / _QUICK))
 
     @property
     def columns(self) -> int:

@@ -54,15 +54,16 @@ def aggregate(items: Sequence[Hashable], people: Sequence[str], answers: Sequenc
     bits = np.array([_bit(one) for one in answers])
     share = float(np.clip(bits.mean(), _LEAST, 1.0 - _LEAST))
     for _ in range(_ROUNDS):
-        found = rates_of(place, bits, np.full(len(bits), share), len(names), item, rounds=_EACH, doubts=(0.0,))
+        known = np.full(len(bits), share)
+        found = rates_of(place, bits, known, len(names), item, rounds=_EACH, doubts=(0.0,), sharper=())
         yes, no = found.habits.rates[place].T
         says = np.where(bits, np.log((1.0 - no) / yes), np.log(no / (1.0 - yes)))
         chances = expit(logit(share) + np.bincount(item, says))
         share = float(np.clip(chances.mean(), _LEAST, 1.0 - _LEAST))
     counts = np.bincount(place).tolist()
     each = zip(names, counts, found.habits.rates, found.intervals, strict=True)
-    known = {str(name): Person.of(str(name), count, rates, ends) for name, count, rates, ends in each}
-    return Aggregated(dict(zip(things, chances.tolist(), strict=True)), known)
+    crowd = {str(name): Person.of(str(name), count, rates, ends) for name, count, rates, ends in each}
+    return Aggregated(dict(zip(things, chances.tolist(), strict=True)), crowd)
 
 
 def _places(values: Sequence[Hashable]) -> tuple[list[Hashable], Array]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple, final
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, softmax
 
 from askone._common.types import Array
 from askone.learners.people.habits import KnownHabits
@@ -26,6 +26,7 @@ _RIGHT, _FEW = 0.9, 50.0  # a crowd that nobody knows, and the answers about eac
 _ROUNDS = 8
 _DOUBTS = (0.0, 0.05, 0.1, 0.2, 0.4)
 _LEAST = 1e-4  # nobody is quite sure to tell two classes apart
+_TINY = 1e-6
 _MANY = 20  # classes at most: of more, people are known by their rates
 
 
@@ -92,6 +93,8 @@ def with_confusions(
     people, m = len(rates.habits.rates), inside.shape[1]
     if not 2 < m <= _MANY:
         return rates
+    if rates.sharpness != 1.0:
+        believed = softmax(rates.sharpness * np.log(np.maximum(believed, _TINY)), axis=1)
     found = confusions_of(places, bits, inside, believed, people, flip)
     better, share = found.foretold - rates.foretold, 0.5
     for _ in range(5):

@@ -431,7 +431,7 @@ class CrowdLearner(
         if not named:
             return None
         said, questions, bits = zip(*(all_told[n] for n in named), strict=True)
-        believed = self.base.hindsight(base, state.store.view(len(all_told))[named], questions, bits)
+        believed = self.base.full_hindsight(base, state.store.view(len(all_told))[named], questions, bits)
         if believed is None:
             return None
         group = np.repeat(np.arange(len(said)), [len(one) for one in said])

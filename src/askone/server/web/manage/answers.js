@@ -31,7 +31,7 @@ function portrait(person) {
   const tile = (name, value, note) => el("div", { class: "card tile stat" }, el("dt", { class: "name" }, name), el("dd", { class: "value" }, value), el("dd", { class: "muted small" }, note));
   return el("dl", { class: "tiles", "aria-label": `Numbers of ${person.name || person.id}` },
     tile("Answers", count(person.answers), `${count(person.skips)} skipped`),
-    person.rates ? tile("Bits an answer", person.rates.bits.toFixed(2), `surely ${person.rates.bits_interval.map((end) => end.toFixed(2)).join(" to ")}`) : null,
+    person.rates ? tile("Bits an answer", person.rates.bits.toFixed(2), `surely ${person.rates.bits_interval.map((end) => end.toFixed(2)).join(" to ")}`) : tile("Bits an answer", "–", "unknown so far"),
     tile("Median time", person.median_seconds ? `${person.median_seconds.toFixed(1)} s` : "–", `${count(person.fast)} too fast to be read`),
     tile("Known answers met", person.gold_asked ? percent(person.gold_right / person.gold_asked) : "–", `of ${count(person.gold_asked)}`),
     tile("Agreement", person.agreement_of ? percent(person.agreement) : "–", `of ${count(person.agreement_of)} with others`),

@@ -25,9 +25,9 @@ function columns(currency) {
   return [
     ["Answers", "answers, and skips", (one) => [count(one.answers), one.skips ? small(`+${count(one.skips)} skipped`) : null]],
     ["Bits an answer", "what an answer tells, by how often they are right, and between which ends that surely lies: 1 is most, at 0.1 ten answers tell what one of a careful person does",
-      ({ rates }) => (rates ? [el("span", { class: rates.bits < 0.1 ? "badge warn" : null }, bits(rates.bits)), small(`${bits(rates.bits_interval[0])} to ${bits(rates.bits_interval[1])}`), ends(rates.bits, rates.bits_interval)] : "–")],
+      ({ rates }) => (rates ? [el("span", { class: rates.bits < 0.1 ? "badge warn" : null }, bits(rates.bits)), small(`${bits(rates.bits_interval[0])} to ${bits(rates.bits_interval[1])}`), ends(rates.bits, rates.bits_interval)] : "unknown")],
     ["Right", "how often they say yes where yes is true (sensitivity) and no where no is (specificity), as far as the model can tell, and between which ends that surely lies",
-      ({ rates }) => (rates ? [right("yes", rates.sensitivity, rates.sensitivity_interval), right("no", rates.specificity, rates.specificity_interval)] : "–"), ({ rates }) => rates],
+      ({ rates }) => (rates ? [right("yes", rates.sensitivity, rates.sensitivity_interval), right("no", rates.specificity, rates.specificity_interval)] : "unknown"), ({ rates }) => rates],
     ["Says yes", "share of yes; and by how much more than half they would say it where yes and no are equally often true", ({ yes_rate: yes, rates }) => [percent(yes), rates ? small(`leans ${rates.yes_bias > 0 ? "+" : ""}${percent(rates.yes_bias)}`.replace("-", "−")) : null]],
     ["Known right", "answers that are known, or that a manager decided", (one) => share(one.gold_right, one.gold_asked), (one) => one.gold_asked],
     ["Agreement", "with others on the same question", (one) => (one.agreement_of ? [percent(one.agreement), small(`of ${count(one.agreement_of)}`)] : "–"), (one) => one.agreement_of],
