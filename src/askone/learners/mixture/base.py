@@ -244,8 +244,9 @@ class Mixture(
         kept = state.store.view(state.kept).copy()
         bits = np.array(told).reshape(len(told), self.likelihood.width)
         first = len(kept) - len(bits)
-        kept[first:, self.columns :] = self.likelihood.in_turn(kept[:first, self.columns :], bits)
-        return replace(state, base=base, store=Buffer(kept.shape[1]).extended(0, kept))
+        store = Buffer(kept.shape[1]).extended(0, kept[:first])
+        kept[first:, self.columns :] = self.likelihood.in_turn(store, first, bits)
+        return replace(state, base=base, store=store.extended(first, kept[first:]))
 
     def _base_relearnt(
         self, state: MixtureState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
@@ -329,7 +330,7 @@ class Mixture(
         if kept + len(rows) > most:
             half = min(kept, most // 2)
             store, kept = Buffer(width).extended(0, store.view(kept)[kept - half :]), half
-        bits = self.likelihood.in_turn(store.view(kept)[:, self.columns :], bits)
+        bits = self.likelihood.in_turn(store, kept, bits)
         store = store.extended(kept, np.hstack([rows, bits]))
         return replace(state, base=base, store=store, kept=kept + len(rows), told=state.told + len(rows))
 

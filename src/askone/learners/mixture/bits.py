@@ -25,6 +25,7 @@ from askone.errors import InvalidArgument
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
 from askone.learners.base import of_family
+from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.one_label import are_last, in_turn, joined, said_before
 from askone.questions.base import HONEST, Answer, Question
 from askone.questions.between import Between
@@ -76,7 +77,7 @@ class BitLikelihood(ABC):
         """Return rows of so many columns and their bits; those of older files lack what was said of slips."""
         return kept
 
-    def in_turn(self, kept: Array, bits: Array) -> Array:
+    def in_turn(self, store: Buffer, kept: int, bits: Array) -> Array:
         """Return bits as they are kept behind others: each with what was said before about its row in it."""
         return bits
 
@@ -162,10 +163,10 @@ class ClassBits(BitLikelihood):
     def completed(self, kept: Array, columns: int) -> Array:
         return np.hstack([kept, np.zeros((len(kept), columns + self.width - kept.shape[1]))])
 
-    def in_turn(self, kept: Array, bits: Array) -> Array:
+    def in_turn(self, store: Buffer, kept: int, bits: Array) -> Array:
         found, first = in_turn(bits[:, :-1], bits[:, -1]), set[float]()
         for row in bits[:, -1].tolist():
-            before = said_before(kept, row) if row and row not in first else None
+            before = said_before(store, kept, -self.width, row) if row and row not in first else None
             first.add(row)
             if before is not None:
                 again = bits[:, -1] == row
