@@ -25,7 +25,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askone._common.arithmetic import log
+from askone._common.arithmetic import log, logs
 from askone._common.types import Array
 from askone._common.validate import as_row, as_rows
 from askone.errors import InvalidArgument
@@ -169,15 +169,16 @@ class Mixture(
         there = self._there(state)
         if not there:
             return there, [1.0]
-        return there, scores.shares([0, *(1 + i for i in there)], self._doubts(state, there, told), FAINT)
+        [doubts] = self._doubts(state, there, np.array([told]))
+        return there, scores.shares([0, *(1 + i for i in there)], doubts, FAINT)
 
-    def _doubts(self, state: MixtureState, there: list[int], told: int) -> Array:
-        """Return doubts of the learner and of these models after so many answers (see ``Scores.shares``)."""
-        doubts = [0.0]
-        for i in there:
-            n, (trust, tried) = max(self._telling * (told - int(state.turns[0, i])), 1e-3), self._caution(i)
-            doubts.append(log((n + tried) / (trust * n)))
-        return np.array(doubts)
+    def _doubts(self, state: MixtureState, there: list[int], told: Array) -> Array:
+        """Return doubts of the learner and of these models, each time after so many answers (see ``Scores.shares``)."""
+        n = np.maximum(self._telling * (told[:, None] - state.turns[0, there]), 1e-3)
+        trust, tried = np.array([self._caution(i) for i in there]).T
+        doubts = np.zeros((len(told), 1 + len(there)))
+        doubts[:, 1:] = logs(((n + tried) / (trust * n)).ravel()).reshape(n.shape)
+        return doubts
 
     def _caution(self, i: int) -> tuple[float, float]:
         """Return the weight at most of a model that is as good as the learner, and by when it has half of that."""

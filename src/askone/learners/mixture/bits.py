@@ -85,6 +85,10 @@ class BitLikelihood(ABC):
         """Return which bits count: all, or of those about one row the last."""
         return np.ones(len(bits), np.bool_)
 
+    def logistic(self, bits: Array, flip: float) -> tuple[Array, Array] | None:
+        """Return labels b and places a of bits that all are of the kind P(b = 1) = sigma(F - a); None: some are not."""
+        return None
+
     @abstractmethod
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
         """Return P(bit) by the scores of one row, at each temperature: the same on every processor."""
@@ -122,6 +126,10 @@ class NumberBits(BitLikelihood):
     def slopes(self, F: Array, bits: Array, flip: float) -> Slopes:
         Q, gradient, hessian = _number_slopes(np.ascontiguousarray(F[:, 0]), np.ascontiguousarray(bits), flip)
         return Slopes(-np.log(Q), gradient[:, None], hessian[:, None])
+
+    def logistic(self, bits: Array, flip: float) -> tuple[Array, Array] | None:
+        honest = flip == 0.0 and bool((bits[:, 3:] == (HONEST.yes, HONEST.trust)).all())
+        return (bits[:, 2], bits[:, 0]) if honest and bool((bits[:, 1] == math.inf).all()) else None
 
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
         low, high, told, floor, trust = bit.tolist()
