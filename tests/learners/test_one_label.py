@@ -29,9 +29,10 @@ def test_each_is_kept_with_those_before_it():
         assert kept[place] == pytest.approx(product / product.max())
     assert are_last(rows).tolist() == [False, True, True, False, True, True]
     store = Buffer(6).extended(0, np.column_stack([np.zeros((6, 2)), kept, rows]))  # columns of the row come first
-    assert said_before(store, 6, 2, 5).tolist() == kept[5].tolist()
-    assert said_before(store, 6, 2, 6) is None
-    assert said_before(store, 5, 2, 5).tolist() == kept[3].tolist()  # by an older state, which shares the store
+    assert said_before(store.view(6)[:, 2:], store.last(6, 5)).tolist() == kept[5].tolist()
+    assert said_before(store.view(6)[:, 2:], store.last(6, 6)) is None
+    before = said_before(store.view(5)[:, 2:], store.last(5, 5))  # by an older state, which shares the store
+    assert before.tolist() == kept[3].tolist()
 
 
 def test_what_was_said_before_is_found_as_by_looking_through_all():

@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from askone._common.types import Array
-from askone.learners.models.kernel_expansion import Buffer
 
 _LEAST = 1e-9  # a class that two people have excluded, who never err: one of them erred
 
@@ -28,13 +27,9 @@ def joined(before: Array, cell: Array) -> Array:
     return np.asarray(both / both.max())
 
 
-def said_before(store: Buffer, kept: int, first: int, row: float) -> Array | None:
-    """Return the last cell about a row in a store of some cells, from a column on, with the rows' numbers behind them.
-
-    None: there is none.
-    """
-    place = store.last(kept, row)
-    return None if place is None else np.maximum(store.view(kept)[place, first:-1], _LEAST)
+def said_before(stored: Array, place: int | None) -> Array | None:
+    """Return the last cell about a row in a store of cells with the rows' numbers behind them, at its place, if any."""
+    return None if place is None else np.maximum(stored[place, :-1], _LEAST)
 
 
 def are_last(rows: Array) -> Array:

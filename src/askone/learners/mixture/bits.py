@@ -173,8 +173,9 @@ class ClassBits(BitLikelihood):
 
     def in_turn(self, store: Buffer, kept: int, bits: Array) -> Array:
         found, first = in_turn(bits[:, :-1], bits[:, -1]), set[float]()
+        cells = store.view(kept)[:, -self.width :]
         for row in bits[:, -1].tolist():
-            before = said_before(store, kept, -self.width, row) if row and row not in first else None
+            before = said_before(cells, store.last(kept, row)) if row and row not in first else None
             first.add(row)
             if before is not None:
                 again = bits[:, -1] == row
