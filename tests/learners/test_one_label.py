@@ -6,6 +6,7 @@ import pytest
 import askone
 from askone.features.maps import Linear, Scaler
 from askone.labels.classes import Classes
+from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.one_label import are_last, in_turn, joined, said_before, together
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.questions.base import ErrorRates
@@ -27,9 +28,25 @@ def test_each_is_kept_with_those_before_it():
         product = each[mine].prod(axis=0)
         assert kept[place] == pytest.approx(product / product.max())
     assert are_last(rows).tolist() == [False, True, True, False, True, True]
-    store = np.column_stack([kept, rows])
-    assert said_before(store, 5).tolist() == kept[5].tolist()
-    assert said_before(store, 6) is None
+    store = Buffer(6).extended(0, np.column_stack([np.zeros((6, 2)), kept, rows]))  # columns of the row come first
+    assert said_before(store.view(6)[:, 2:], store.last(6, 5)).tolist() == kept[5].tolist()
+    assert said_before(store.view(6)[:, 2:], store.last(6, 6)) is None
+    before = said_before(store.view(5)[:, 2:], store.last(5, 5))  # by an older state, which shares the store
+    assert before.tolist() == kept[3].tolist()
+
+
+def test_what_was_said_before_is_found_as_by_looking_through_all():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 40, 300).astype(float)
+    store, kept = Buffer(2), 0
+    for start, stop in ((0, 1), (1, 130), (130, 131), (131, 300)):
+        store, kept = store.extended(kept, np.column_stack([np.arange(start, stop), rows[start:stop]])), stop
+        for n in (kept, kept // 2, kept):
+            for row in range(41):
+                found = np.flatnonzero(rows[:n] == row)
+                assert store.last(n, row) == (found[-1] if len(found) else None)
+    branch = store.extended(100, np.array([[0.0, 77.0]]))  # from an older state on another way
+    assert (branch.last(101, 77.0), branch.last(100, 77.0), store.last(300, 77.0)) == (100, None, None)
 
 
 def test_of_all_about_a_row_and_of_the_others():

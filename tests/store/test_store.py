@@ -202,6 +202,10 @@ def test_a_turn_appends_and_numbers(made):
         assert transaction.tail(4) == []
         assert transaction.known(["a", "no", "q", "a"]) == {"a": second[0], "q": first[0]}
         assert transaction.known([]) == {}
+    assert made.times("c", ["a", "no", "q"]) == {
+        event: one.took for event, one in made.known("c", ["a", "no", "q"]).items() if one.took
+    }
+    assert made.times("c", []) == {}
 
 
 def test_reading_by_kind_and_limit(made):

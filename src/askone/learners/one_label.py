@@ -27,10 +27,9 @@ def joined(before: Array, cell: Array) -> Array:
     return np.asarray(both / both.max())
 
 
-def said_before(stored: Array, row: int) -> Array | None:
-    """Return the last cell about a row in a store of cells with the rows' numbers behind them; None: there is none."""
-    found = np.flatnonzero(stored[:, -1] == row)
-    return np.maximum(stored[found[-1], :-1], _LEAST) if len(found) else None
+def said_before(stored: Array, place: int | None) -> Array | None:
+    """Return the last cell about a row in a store of cells with the rows' numbers behind them, at its place, if any."""
+    return None if place is None else np.maximum(stored[place, :-1], _LEAST)
 
 
 def are_last(rows: Array) -> Array:

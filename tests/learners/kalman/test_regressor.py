@@ -249,6 +249,42 @@ def test_a_hundred_answers_against_the_dense_form(flip, quantile):
     assert np.allclose(many.evidence, evidence, rtol=1e-9)
 
 
+def test_what_is_learnt_anew_begins_with_filters_near_those_that_are_left():
+    grid = FilterLearner(askone.Real(-2, 2), (LINE,) * 4, wary=0.2).filters
+    first, pairs = grid.first(), {(2, 1), (2, 2)}
+    left = first.taken(np.flatnonzero([(g, t) in pairs for g, t in map_and_prior(grid, first)]))
+    near = grid.first_near(left)
+    assert set(map_and_prior(grid, near)) == {(2, 0), (2, 1), (2, 2), (1, 1), (1, 2), (3, 1), (3, 2)}
+    place = np.flatnonzero(np.isin(first.alive, near.alive))
+    assert (near.alive == first.alive[place]).all()
+    assert (near.evidence == first.evidence[place]).all()
+    assert grid.first_near(first).alive.tolist() == first.alive.tolist()
+
+
+def map_and_prior(grid, bank):
+    return [(int(g), grid.priors.index(t)) for g, t in grid.table[bank.alive, :2].tolist()]
+
+
+def test_what_the_filters_of_a_bank_are_is_what_the_table_says():
+    grid = FilterLearner(askone.Real(-2, 2), (LINE,) * 3, wary=0.2).filters
+    first = grid.first()
+    for bank in (first, first.taken(np.arange(0, len(first.alive), 7)), first.taken(np.array([3])), first):
+        places, _, noise, flips = grid.table[bank.alive].T
+        assert (grid.noise(bank).tolist(), grid.flips(bank).tolist()) == (noise.tolist(), flips.tolist())
+        assert grid.places(bank).tolist() == places.tolist()
+        assert list(grid.in_use(bank)) == sorted(set(places.astype(int).tolist()))
+    assert list(grid.in_use(first.taken(np.array([0])), first.taken(np.array([len(first.alive) - 1])))) == [0, 2]
+
+
+def test_rows_that_were_looked_at_are_seen_as_by_the_map():
+    grid, rows = FilterLearner(askone.Real(-2, 2), (LINE,) * 2).filters, small_rows()
+    for _ in range(2):
+        for i in range(len(rows)):
+            seen = grid.features(rows[i : i + 1], [1])
+            assert (seen[1] == LINE(rows[i : i + 1])).all()
+            assert not seen[0].any()
+
+
 def test_the_bank_is_its_filters_while_some_are_dropped_and_others_come_in():
     """Each filter follows the dense form from the answer at which it is first seen."""
     rng = np.random.default_rng(0)

@@ -52,6 +52,18 @@ def test_the_hessian_of_numbers_is_fishers_information(name):
         assert yes.hessian[0, 0] == pytest.approx(max(information, 0.02 * (1 - 2 * 0.05) ** 2))
 
 
+def test_honest_answers_about_one_end_are_logistic():
+    bits = np.array([BITS["above"][1], BITS["not above"][1]])
+    labels, places = NUMBERS.logistic(bits, 0.0)
+    F = np.array([0.1, 0.7])
+    above = 1.0 / (1.0 + np.exp(places - F))
+    assert NUMBERS.slopes(F[:, None], bits, 0.0).gradient[:, 0] == pytest.approx(above - labels)
+    assert NUMBERS.logistic(bits, 0.1) is None
+    assert CLASSES.logistic(np.array([BITS["one of two"][1]]), 0.0) is None
+    for name in ("above, by somebody who errs", "between", "not between"):
+        assert NUMBERS.logistic(np.array([BITS["above"][1], BITS[name][1]]), 0.0) is None
+
+
 def test_what_is_said_of_an_answer_and_of_its_opposite_adds_up():
     for likelihood, bit in BITS.values():
         heard = [1.0 - sum(bit[3:]), *bit[4:]]  # of the other answer: what is left of the first one

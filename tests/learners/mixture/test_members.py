@@ -77,6 +77,19 @@ def test_trees_as_arrays_say_what_lightgbm_says(monkeypatch):
     assert (trees.scores(fit, X).argmax(axis=1) == cells.argmax(axis=1)).mean() > 0.95
 
 
+def test_trees_by_lightgbm_s_own_loss_are_as_good_as_by_ours(monkeypatch):
+    X, trees = table(), TreeMember(LAYOUT)
+    truth, bits = about(X)
+    losses, errors = [], []
+    for _ in range(2):
+        said = trees.scores(trees.fit(NUMBERS, X, bits, 0.0, None), X)
+        losses.append(NUMBERS.slopes(said, bits, 0.0).losses.mean())
+        errors.append(np.abs(0.1 * said[:, 0] - truth).mean())
+        monkeypatch.setattr(NumberBits, "logistic", lambda *_: None)
+    assert losses[0] < 1.02 * losses[1]
+    assert errors[0] < 1.02 * errors[1]
+
+
 @pytest.mark.parametrize("rounds", [0, 7])
 def test_trees_so_far_are_the_model_where_lightgbm_gives_up(monkeypatch, rounds):
     update, done = lightgbm.Booster.update, []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -97,11 +98,13 @@ def _flagged(campaign: Campaign) -> Counter[int]:
 
 def _slowest(campaign: Campaign, found: list[AskedQuestion]) -> list[AskedQuestion]:
     """Return those whose answers took longest."""
-    ids = [given.id for one in found for given in one.given][:MOST_TIMED]
-    took = {event: entry.took for event, entry in campaign.store.known(campaign.name, ids).items()}
-    times = [(max((took.get(given.id) or 0.0 for given in one.given), default=0.0), one) for one in found]
-    timed = [(seconds, one) for seconds, one in times if seconds > 0]
-    return [one for _, one in sorted(timed, key=lambda pair: -pair[0])]
+    latest = dict(islice(((given.id, one) for one in found for given in one.given), MOST_TIMED))
+    took = campaign.store.times(campaign.name, list(latest))
+    longest = dict[int, float]()
+    for event, one in latest.items():
+        longest[one.number] = max(longest.get(one.number, 0.0), took.get(event, 0.0))
+    timed = {one.number: one for one in latest.values() if longest[one.number] > 0}
+    return sorted(timed.values(), key=lambda one: -longest[one.number])
 
 
 def _surprising(campaign: Campaign, found: list[AskedQuestion], below: float = 0.5) -> list[AskedQuestion]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -54,7 +54,10 @@ class AnswerBlock:
 
     def unsaid(self) -> AnswerBlock:
         """Return the same for a bank whose predictions nobody wants to know."""
-        return replace(self, judged=Judging(self.judged.quiet, ALONE.said))
+        return AnswerBlock(
+            self.hidden, self.flips, self.thresholds, self.answers, self.slips, self.extra, self.upper,
+            Judging(self.judged.quiet, ALONE.said),
+        )  # fmt: skip
 
     @property
     def heard(self) -> Array:

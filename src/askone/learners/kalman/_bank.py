@@ -108,9 +108,7 @@ class Bank(ABC):
         """
         if maps not in self._blends:
             theta = np.zeros((maps, self.mean.shape[1]))
-            # A loop over some ten filters: for so few rows np.add.at takes several times as long.
-            for g, weighted in zip(place.tolist(), self.weights[:, None] * self.means(), strict=True):
-                theta[g] += weighted
+            _compiled.blend(place, self.weights, self.means(), theta)
             self._blends[maps] = theta
         return self._blends[maps]
 
@@ -194,8 +192,9 @@ class FullBank(Bank):
     def opened(self, rows: int) -> FullBank:
         """Copy the matrices only if they are due to change."""
         due = self.pending + rows >= _compiled.PENDING
-        names = [name for name in self.parts if due or name not in ("alive", "mean", "factor")]
-        return replace(self, **{name: array.copy() for name, array in self.arrays().items() if name in names})
+        mean, factor = (self.mean.copy(), self.factor.copy()) if due else (self.mean, self.factor)
+        beside = self.steps.copy(), self.gains.copy(), self.moved.copy()
+        return FullBank(self.count, self.alive, self.evidence.copy(), mean, factor, *beside)
 
     def learnt(
         self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers, judged: Judging
@@ -206,7 +205,7 @@ class FullBank(Bank):
         after = _compiled.advance(*judged.arrays, *given)
         if after == _compiled.PENDING:
             _compiled.settle(*self._compiled, after)
-        return replace(self, count=self.count + after - before)
+        return FullBank(self.count + after - before, self.alive, self.evidence, *self._compiled)
 
     def sharpened(self, ratio: Array) -> FullBank:
         """See ``Bank.sharpened``: of a bank without pending updates."""

@@ -108,6 +108,14 @@ def weights_of(evidence: Array, out: Array) -> None:
 
 
 @jit
+def blend(place: Array, weights: Array, means: Array, theta: Array) -> None:
+    """Add the mean of each filter, by its weight, to that of its map."""
+    for k in range(means.shape[0]):
+        for i in range(means.shape[1]):
+            theta[place[k], i] += weights[k] * means[k, i]
+
+
+@jit
 def moved_by(factor: Array, moved: Array) -> Array:
     """Return L r of every filter."""
     K, p = moved.shape

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -27,8 +27,20 @@ _SECOND_LOOK = 1024  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _LEVEL, _MOST_LEVEL = 3.0, 8  # nats behind the best: of such pairs more are kept, where answers say little
+_CREWS = 64  # banks whose filters are looked up, at most
+_LOOKED, _HEAD = 100_000, 64  # numbers of rows that are kept at most, and what each row takes beside
 NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
 PRIORS = (0.1, 0.5, 2.5)
+
+
+@final
+class Crew(NamedTuple):
+    """What the filters of a bank are: noise scale, flip probability and map of each, and the maps in use."""
+
+    noise: Array
+    flips: Array
+    places: Array
+    maps: tuple[int, ...]
 
 
 @final
@@ -72,27 +84,61 @@ class FilterGrid:
 
     # -- what the filters of a bank are and see -------------------------------------------------
 
+    @cached_property
+    def _crews(self) -> dict[bytes, Crew]:
+        return {}
+
+    @cached_property
+    def _looks(self) -> dict[tuple[int, bytes], Array]:
+        return {}
+
+    def crew(self, bank: Bank) -> Crew:
+        """Return what the filters are, looked up once: few banks have others than the last one."""
+        key = bank.alive.tobytes()
+        found = self._crews.get(key)
+        if found is None:
+            if len(self._crews) >= _CREWS:
+                self._crews.clear()
+            place, _, noise, flips = np.ascontiguousarray(self.table[bank.alive].T)
+            places = place.astype(np.int64)
+            found = self._crews[key] = Crew(noise, flips, places, tuple(np.unique(places).tolist()))
+        return found
+
     def noise(self, bank: Bank) -> Array:
         """Return the noise scale of each filter."""
-        return np.asarray(self.table[bank.alive, 2])
+        return self.crew(bank).noise
 
     def flips(self, bank: Bank) -> Array:
         """Return how often answers are flipped by what each filter reckons with."""
-        return np.asarray(self.table[bank.alive, 3])
+        return self.crew(bank).flips
 
     def places(self, bank: Bank) -> Array:
         """Return the map of each filter."""
-        return np.asarray(self.table[bank.alive, 0].astype(np.int64))
+        return self.crew(bank).places
 
-    def in_use(self, *banks: Bank) -> list[int]:
+    def in_use(self, *banks: Bank) -> Sequence[int]:
         """Return the maps that some filter sees rows by."""
-        return sorted({int(g) for bank in banks for g in self.table[bank.alive, 0].tolist()})
+        if len(banks) == 1:
+            return self.crew(banks[0]).maps
+        return sorted({g for bank in banks for g in self.crew(bank).maps})
+
+    def seen_by(self, g: int, rows: Array) -> Array:
+        """Return phi(row) of one map, n x its size; a single row is kept: who asks about it will tell about it."""
+        if len(rows) > 1:
+            return self.maps[g](rows)
+        key = g, rows.tobytes()
+        found = self._looks.get(key)
+        if found is None:
+            if len(self._looks) * (self.size + _HEAD) >= _LOOKED:
+                self._looks.clear()
+            found = self._looks[key] = self.maps[g](rows)
+        return found
 
     def features(self, rows: Array, wanted: Sequence[int]) -> Array:
         """Return phi(row) of the maps in use, filled up with zeros: maps x n x p."""
         out = np.zeros((len(self.maps), len(rows), self.size))
         for g in wanted:
-            out[g, :, : self.maps[g].size] = self.maps[g](rows)
+            out[g, :, : self.maps[g].size] = self.seen_by(g, rows)
         return out
 
     def seen(self, bank: Bank, features: Array) -> tuple[Array, Array]:
@@ -117,6 +163,16 @@ class FilterGrid:
         rarer = _RARE * log(0.5 / self.rarer)
         noisier = np.array([rarer * log(s) - (log(s / _USUAL) / log(10.0)) ** 2 for s in self.noise(bank).tolist()])
         return replace(bank, evidence=noisier - _UNLIKELY * doubts - _MIDDLE * (prior[alive] != len(self.priors) // 2))
+
+    def first_near(self, bank: Bank) -> Bank:
+        """Return those of the first that are of a map, or a prior scale, of the bank's and next to it by the other."""
+        first, steps = self.first(), len(self.priors)
+        map_of, prior_of = (
+            part[:, None] for part in np.divmod(first.alive // len(self.noises) % (len(self.maps) * steps), steps)
+        )
+        maps, priors = np.divmod(np.unique(bank.alive // len(self.noises)) % (len(self.maps) * steps), steps)
+        near = np.abs(map_of - maps) + np.abs(prior_of - priors) <= 1
+        return first.taken(np.flatnonzero(near.any(axis=1)))
 
     def begun(self, alive: Array) -> Bank:
         """Return filters that know nothing."""

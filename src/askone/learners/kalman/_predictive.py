@@ -15,11 +15,12 @@ from askone._common.compiled import times
 from askone._common.types import Array
 from askone._common.validate import as_number
 from askone.labels.number import Real
-from askone.learners.kalman._bank import CHUNK, MANY, Bank
+from askone.learners.kalman._bank import CHUNK, Bank
 from askone.learners.kalman._grid import FilterGrid
 from askone.learners.kalman.pricing import Prices
 
-_FAINT = 1e-5  # of the largest weight: filters below it have no say in deviations and intervals of many rows
+_SEVERAL = 64  # rows from which on filters that nobody hears have no say in deviations and intervals
+_FAINT = 1e-5  # of the largest weight: such filters are below it
 _WIDER = 1.4  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 45
 _NEAR = 1e-11  # of a quantile, in unit labels
@@ -41,7 +42,7 @@ class Predictive:
         values = np.zeros((len(rows), self.space.m))
         thetas = [bank.blended(self.grid.places(bank), len(self.grid.maps)) for bank in self.banks]
         for g in self.grid.in_use(*self.banks):
-            features = self.grid.maps[g](rows)
+            features = self.grid.seen_by(g, rows)
             for j, theta in enumerate(thetas):
                 values[:, j] += times(features, theta[g, : features.shape[1]])
         return self._shown(values)
@@ -127,7 +128,7 @@ class Predictive:
     def _each(self, rows: Array, value: Callable[[Bank, Array, Array], Array], *more: int) -> Array:
         """Return a function of the filters' means and variances at each row, for each output, (more x) n x m."""
         banks = self.banks
-        if len(rows) >= MANY:  # filters that nobody hears would take most of the time
+        if len(rows) >= _SEVERAL:  # filters that nobody hears would take most of the time
             banks = tuple(bank.taken(np.flatnonzero(bank.weights > _FAINT * bank.weights.max())) for bank in banks)
         wanted = self.grid.in_use(*banks)
         out = np.empty((*more, len(rows), self.space.m))

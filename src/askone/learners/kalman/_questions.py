@@ -89,7 +89,9 @@ class Questions:
                 raise InvalidArgument("question", "a HalfSpace where there are several outputs", str(question))
             return Share(0, 1.0, *self.space.to_unit([[question.low], [question.high]])[:, 0].tolist())
         u, c = self._told(question)
-        inside = [0] if len(u) == 1 else [j for j, weight in enumerate(u) if weight != 0.0]
+        if len(u) == 1:
+            return Share(0, math.copysign(1.0, u[0]), c / u[0])
+        inside = [j for j, weight in enumerate(u) if weight != 0.0]
         j = inside[0]
         return Share(j, math.copysign(1.0, u[j]), c / u[j]) if len(inside) == 1 else None
 

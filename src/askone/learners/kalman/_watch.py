@@ -65,9 +65,10 @@ class Watch:
         self, young: Bank, X: Array, thresholds: Array, answers: Array, extra: float, upper: float, slips: Array
     ) -> Watch:
         """Return the same after some answers (slips: n x 2)."""
-        rest = np.full((len(X), 2), (extra, upper))
-        rows = np.column_stack([X, thresholds, answers, rest, slips])
-        return replace(self, young=young, count=self.count + len(X), kept=self.kept.extended(self.count, rows))
+        told = np.empty((len(X), X.shape[1] + _TOLD))
+        told[:, :-_TOLD], told[:, -_TOLD], told[:, 1 - _TOLD] = X, thresholds, answers
+        told[:, 2 - _TOLD], told[:, 3 - _TOLD], told[:, 4 - _TOLD :] = extra, upper, slips
+        return Watch(young, self.marks, self.count + len(X), self.kept.extended(self.count, told), self.rows)
 
     def judged(self, evidence: float, known: int) -> tuple[Watch, int | None]:
         """Return the same with the leads of now, and after how many of the answers the concept changed, if it did."""

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askone._common.arithmetic import log
+from askone._common.arithmetic import log, logs
 from askone._common.types import Array
 from askone._common.validate import as_row, as_rows
 from askone.errors import InvalidArgument
@@ -171,15 +171,16 @@ class Mixture(
         there = self._there(state)
         if not there:
             return there, [1.0]
-        return there, scores.shares([0, *(1 + i for i in there)], self._doubts(state, there, told), FAINT)
+        [doubts] = self._doubts(state, there, np.array([told]))
+        return there, scores.shares([0, *(1 + i for i in there)], doubts, FAINT)
 
-    def _doubts(self, state: MixtureState, there: list[int], told: int) -> Array:
-        """Return doubts of the learner and of these models after so many answers (see ``Scores.shares``)."""
-        doubts = [0.0]
-        for i in there:
-            n, (trust, tried) = max(self._telling * (told - int(state.turns[0, i])), 1e-3), self._caution(i)
-            doubts.append(log((n + tried) / (trust * n)))
-        return np.array(doubts)
+    def _doubts(self, state: MixtureState, there: list[int], told: Array) -> Array:
+        """Return doubts of the learner and of these models, each time after so many answers (see ``Scores.shares``)."""
+        n = np.maximum(self._telling * (told[:, None] - state.turns[0, there]), 1e-3)
+        trust, tried = np.array([self._caution(i) for i in there]).T
+        doubts = np.zeros((len(told), 1 + len(there)))
+        doubts[:, 1:] = logs(((n + tried) / (trust * n)).ravel()).reshape(n.shape)
+        return doubts
 
     def _caution(self, i: int) -> tuple[float, float]:
         """Return the weight at most of a model that is as good as the learner, and by when it has half of that."""
@@ -266,7 +267,7 @@ class Mixture(
         self, member: FittedMember, X: Array, bits: Array, scale: float, known: Array, asked: Array
     ) -> Array:
         """Return the scores of some rows by a fit to the bits about others, in unit labels."""
-        told = self.likelihood.in_turn(np.empty((0, self.likelihood.width)), bits[known])
+        told = self.likelihood.in_turn(Buffer(self.likelihood.width), 0, bits[known])
         counts = self.likelihood.count(told)
         fit = member.fit(
             self.likelihood, X[known][counts], self.likelihood.scaled(told[counts], scale), self.flip, None
@@ -282,8 +283,9 @@ class Mixture(
         kept = state.store.view(state.kept).copy()
         bits = np.array(told).reshape(len(told), self.likelihood.width)
         first = len(kept) - len(bits)
-        kept[first:, self.columns :] = self.likelihood.in_turn(kept[:first, self.columns :], bits)
-        return replace(state, base=base, store=Buffer(kept.shape[1]).extended(0, kept))
+        store = Buffer(kept.shape[1]).extended(0, kept[:first])
+        kept[first:, self.columns :] = self.likelihood.in_turn(store, first, bits)
+        return replace(state, base=base, store=store.extended(first, kept[first:]))
 
     def _base_relearnt(
         self, state: MixtureState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
@@ -367,7 +369,7 @@ class Mixture(
         if kept + len(rows) > most:
             half = min(kept, most // 2)
             store, kept = Buffer(width).extended(0, store.view(kept)[kept - half :]), half
-        bits = self.likelihood.in_turn(store.view(kept)[:, self.columns :], bits)
+        bits = self.likelihood.in_turn(store, kept, bits)
         store = store.extended(kept, np.hstack([rows, bits]))
         return replace(state, base=base, store=store, kept=kept + len(rows), told=state.told + len(rows))
 

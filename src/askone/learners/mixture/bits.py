@@ -26,6 +26,7 @@ from askone.errors import InvalidArgument
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
 from askone.learners.base import of_family
+from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.one_label import are_last, in_turn, joined, said_before, together
 from askone.questions.base import HONEST, Answer, Question
 from askone.questions.between import Between
@@ -77,13 +78,17 @@ class BitLikelihood(ABC):
         """Return rows of so many columns and their bits; those of older files lack what was said of slips."""
         return kept
 
-    def in_turn(self, kept: Array, bits: Array) -> Array:
+    def in_turn(self, store: Buffer, kept: int, bits: Array) -> Array:
         """Return bits as they are kept behind others: each with what was said before about its row in it."""
         return bits
 
     def count(self, bits: Array) -> Array:
         """Return which bits count: all, or of those about one row the last."""
         return np.ones(len(bits), np.bool_)
+
+    def logistic(self, bits: Array, flip: float) -> tuple[Array, Array] | None:
+        """Return labels b and places a of bits that all are of the kind P(b = 1) = sigma(F - a); None: some are not."""
+        return None
 
     @abstractmethod
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
@@ -152,6 +157,10 @@ class NumberBits(BitLikelihood):
         Q, gradient, hessian = _number_slopes(np.ascontiguousarray(F[:, 0]), np.ascontiguousarray(bits), flip)
         return Slopes(-np.log(Q), gradient[:, None], hessian[:, None])
 
+    def logistic(self, bits: Array, flip: float) -> tuple[Array, Array] | None:
+        honest = flip == 0.0 and bool((bits[:, 3:] == (HONEST.yes, HONEST.trust)).all())
+        return (bits[:, 2], bits[:, 0]) if honest and bool((bits[:, 1] == math.inf).all()) else None
+
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
         low, high, told, floor, trust = bit.tolist()
         f = float(scores[0])
@@ -192,10 +201,11 @@ class ClassBits(BitLikelihood):
     def completed(self, kept: Array, columns: int) -> Array:
         return np.hstack([kept, np.zeros((len(kept), columns + self.width - kept.shape[1]))])
 
-    def in_turn(self, kept: Array, bits: Array) -> Array:
+    def in_turn(self, store: Buffer, kept: int, bits: Array) -> Array:
         found, first = in_turn(bits[:, :-1], bits[:, -1]), set[float]()
+        cells = store.view(kept)[:, -self.width :]
         for row in bits[:, -1].tolist():
-            before = said_before(kept, row) if row and row not in first else None
+            before = said_before(cells, store.last(kept, row)) if row and row not in first else None
             first.add(row)
             if before is not None:
                 again = bits[:, -1] == row

@@ -81,7 +81,8 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
     def _foretold(self, state: MixtureState, bit: Array, scores: Scored) -> dict[int, tuple[float, Array]]:
         """Return the chance of a bit by each fitted model, and by each of its temperatures."""
         said, row = {}, bit[-1]
-        before = said_before(state.store.view(state.kept)[:, self.columns :], row) if row else None
+        cells = state.store.view(state.kept)[:, self.columns :]
+        before = said_before(cells, state.store.last(state.kept, row)) if row else None
         for i, F in scores.items():
             chances = self.likelihood.chances(F[0], 1.0, bit if before is None else np.append(before * bit[:-1], row))
             if before is not None:

@@ -183,7 +183,7 @@ class NumberMixture(
         """Return what the fitted models say of rows, and the scores, to be written into."""
         there, scores = self._there(state), self._scores(state)
         said = self._values(len(state.fits), np.zeros((len(rows), 1)), self._scored(state, rows))
-        doubts = np.array([self._doubts(state, there, state.told + k) for k in range(len(rows) + 1)])
+        doubts = self._doubts(state, there, state.told + np.arange(len(rows) + 1))
         places = np.array([0, *(1 + i for i in there)])
         written = scores.losses.copy(), scores.squares.copy(), np.array(scores.weights)
         return Beside(said, places, doubts, *written, 0, 0, self.turns, FAINT)

@@ -25,10 +25,22 @@ class Buffer:
     def __init__(self, width: int, capacity: int = 64) -> None:
         self._rows = np.zeros((capacity, width))
         self._used = 0
+        self._last, self._read = dict[float, int](), 0
 
     def view(self, n: int) -> Array:
         """Return the first n rows."""
         return self._rows[:n]
+
+    def last(self, n: int, value: float) -> int | None:
+        """Return the place of the last of the first n rows that ends in a value, by an index that grows with them."""
+        with _TAKING:
+            if n < self._read:  # an older state than the index
+                found = np.flatnonzero(self._rows[:n, -1] == value)
+                return int(found[-1]) if len(found) else None
+            ends = self._rows[self._read : n, -1].tolist()
+            self._last.update(zip(ends, range(self._read, n), strict=True))
+            self._read = n
+            return self._last.get(value)
 
     def extended(self, n: int, rows: Array) -> Buffer:
         """Return a buffer whose first n rows are these, followed by ``rows``."""

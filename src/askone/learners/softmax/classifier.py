@@ -320,7 +320,8 @@ class SetLikelihoodLearner(
     def _before(self, state: LikelihoodState, question: Question) -> Array | None:
         """Return the chances, by each class, of what was said before about the question's row; None: nothing was."""
         row, stored = of_family(question, Subset).row, state.counts[3]
-        return said_before(state.store.view(stored)[:, self.features.size :], row) if row else None
+        cells = state.store.view(stored)[:, self.features.size :]
+        return said_before(cells, state.store.last(stored, row)) if row else None
 
     def _inside(self, question: Question) -> Array:
         return self.space.inside(of_family(question, Subset).members, "question")
