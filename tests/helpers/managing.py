@@ -293,6 +293,7 @@ class Managed:
         self.status = "running"
         self.finished: str | None = None
         self.said: dict[str, int] | None = None
+        self.anew: dict[str, int] | None = None
         self.ruling: bool | None = None
         self.resolved: set[str] = set()
         self.people = people(t) if answers else []
@@ -483,7 +484,7 @@ class Managed:
         column = call.query.get("column", [""])[0]
         told = {"status": self.status, "finished": self.finished}
         said = {} if self.said is None else {"said": self.said}
-        return {**dashboard(self.kind, self.answers, column, self.t), **told, **said}
+        return {**dashboard(self.kind, self.answers, column, self.t), **told, **said, "anew": self.anew}
 
     def patch(self, call: Call) -> Any:
         self.status = call.json.get("status", self.status)

@@ -19,6 +19,8 @@ from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import ClassNames, Settings
 from askone.campaign.tables.open import open_table
 from askone.errors import InvalidArgument, StoreUnavailable
+from askone.server import _context
+from askone.server._campaign_service import CampaignService
 from askone.server.app import ROUTES
 from askone.server.config import ServerConfig
 from askone.server.routes.pages import ANSWER, SCRIPTED, load_files
@@ -306,6 +308,20 @@ def test_watching(alone):
     assert sum(one["rows"] for one in groups) == 30
     for query in ("what=average", "what=mean&by=weight", "by=colour"):
         assert code(other.get(f"{PRICES}/estimate?{query}"), 422) in ("invalid", "invalid_argument")
+
+
+def test_what_is_taken_away_waits_for_a_model_that_is_made_anew(alone, monkeypatch):
+    other, far = alone.session("other"), iter([(3, 9), (7, 9)])
+    monkeypatch.setattr(CampaignService, "anew", lambda service: next(far, None))
+    assert other.get(f"{PRICES}/export/predictions?format=jsonl").text.count("\n") == 30
+    assert next(far, None) is None  # it looked until there was nothing left to wait for
+    monkeypatch.setattr(CampaignService, "anew", lambda service: (7, 9))
+    monkeypatch.setattr(_context, "_PATIENT", 0.0)
+    for path in ("predictions?first=3", "estimate?what=mean"):
+        late = other.get(f"{PRICES}/{path}")
+        assert code(late, 503) == "made_anew"
+        assert late.headers["Retry-After"] == "5"
+        assert "7 of 9 steps are learnt" in late.json()["error"]["message"]
 
 
 def test_everything_can_be_taken_away_and_brought_back(alone, tmp_path):

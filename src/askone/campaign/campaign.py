@@ -519,20 +519,15 @@ class Campaign:
             found = {**dashboard.counts(projection, now), **dashboard.measured(projection, self.settings)}
             found |= {"spent": dashboard.spent(projection, self.settings), "said": dashboard.said(projection)}
             points = dashboard.cloud(
-                projection, labels, lambda places: self.store.rows(self.name, list(places)), column
+                projection,
+                labels,
+                lambda places: self.store.rows(self.name, list(places)),
+                lambda places: self._predicted(self._row_cache.features(places))["prediction"] if places else [],
+                column,
             )
-            points["prediction"] = self._line(points)
             if self.rowless:  # a chart of pairs has the items in the order that is predicted
                 points["order"] = self._predicted(self._row_cache.features([0]))["prediction"][0]
             return {**found, "cloud": points, "models": dashboard.models(projection)}
-
-    def _line(self, points: dict[str, Any]) -> list[list[float]] | None:
-        """Return the predictions at the rows of the cloud, by their x."""
-        at = sorted({point["position"]: point["x"] for point in points["points"] if "position" in point}.items())
-        if not at:
-            return None
-        values = self._predicted(self._row_cache.features([position for position, _ in at]))["prediction"]
-        return sorted([float(x), float(value)] for (_, x), value in zip(at, values, strict=True))
 
     def people(self) -> list[dict[str, Any]]:
         """Return everybody who answered, with what is known of their answers."""

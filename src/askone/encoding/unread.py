@@ -18,19 +18,19 @@ class UnreadCellsWarning(UserWarning):
 class UnreadCells(NamedTuple):
     """How many cells of a column could not be read, and the first of them."""
 
-    count: int
+    cells: int
     first: str
 
     def and_later(self, later: UnreadCells) -> UnreadCells:
         """Return those of some rows and of later ones."""
-        return UnreadCells(self.count + later.count, self.first)
+        return UnreadCells(self.cells + later.cells, self.first)
 
 
 def unread(cells: Sequence[Any], number: Callable[[Any], float]) -> UnreadCells | None:
     """Return the cells that are not missing and of which no number is made.
 
     >>> unread(["1", "n/a", None, "two", "two"], lambda cell: float(cell) if cell.isdecimal() else math.nan)
-    UnreadCells(count=2, first='two')
+    UnreadCells(cells=2, first='two')
     >>> unread(["1", ""], float)
     """
     given = [cell for cell in cells if _says_something(cell)]
@@ -54,10 +54,10 @@ def told(found: Mapping[str, UnreadCells]) -> str:
     "1 cell of 'since' ('May') cannot be read and counts as missing"
     """
     each = [
-        f"{one.count:,} cell{'s' if one.count > 1 else ''} of {name!r} "
-        f"({'such as ' if one.count > 1 else ''}{one.first[:60]!r})"
+        f"{one.cells:,} cell{'s' if one.cells > 1 else ''} of {name!r} "
+        f"({'such as ' if one.cells > 1 else ''}{one.first[:60]!r})"
         for name, one in found.items()
     ]
     listed = f"{', '.join(each[:-1])} and {each[-1]}" if len(each) > 1 else each[0]
-    count = "count" if sum(one.count for one in found.values()) > 1 else "counts"
+    count = "count" if sum(one.cells for one in found.values()) > 1 else "counts"
     return f"{listed} cannot be read and {count} as missing"

@@ -28,10 +28,9 @@ from askone.server.worker import Worker, Workers
 from askone.store.accounts.accounts import Accounts
 from askone.store.store import Store
 
-FOR_FILES = 300.0
-"""Seconds for which a request for a file waits for a model that is made anew."""
-_PATIENT, _AGAIN, _LOOK = 20.0, 5.0, 0.2
-"""The same for other requests; when to come again, and from one look to the next."""
+_FOR_FILES, _PATIENT, _AGAIN, _LOOK = 300.0, 20.0, 5.0, 0.2
+"""Seconds for which a request for a file waits for a model that is made anew, and another one; when to come again, and
+from one look to the next."""
 
 
 @final
@@ -96,17 +95,16 @@ class RequestContext:
         """The worker of that campaign."""
         return self.services.workers[self.campaign_name]
 
-    async def whole_model(self, seconds: float = _PATIENT) -> None:
+    async def whole_model(self, for_file: bool = False) -> None:
         """Wait, while the campaign's model is made anew, until it is: what is handed out rests on the new one."""
-        until = time.monotonic() + seconds
-        anew = await self.worker.run(lambda service: service.refreshed().anew)
-        while anew is not None:
+        until = time.monotonic() + (_FOR_FILES if for_file else _PATIENT)
+        await self.worker.run(CampaignService.refreshed)
+        while (anew := await self.worker.run(CampaignService.anew)) is not None:
             if time.monotonic() > until:
                 learnt, of = anew
                 told = "The model is being made anew, as answers were left out or changed"
                 raise ApiError(503, "made_anew", f"{told}: {learnt} of {of} steps are learnt.", wait=_AGAIN)
             await asyncio.sleep(_LOOK)
-            anew = await self.worker.run(CampaignService.anew)
 
     @property
     def now(self) -> float:

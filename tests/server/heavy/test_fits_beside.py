@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from askone.campaign.campaign import Campaign
-from askone.campaign.engine.commands import Answer, Next
+from askone.campaign.engine.commands import Answer, Exclude, Next
 from askone.learners import registry
 from askone.server._campaign_service import CampaignService
 from askone.server._upload_folder import Uploads
@@ -18,7 +18,7 @@ from askone.server.heavy import fits_beside
 from askone.server.heavy.fits_beside import FitsBeside
 from refitting import FittedMean
 from sites import LOOSE
-from staged import fits_of, stage_fitted
+from staged import fits_of, play, price, stage_fitted
 from waiting import HANGS, until
 
 pytestmark = pytest.mark.usefixtures("fitted")
@@ -103,6 +103,18 @@ def test_what_a_killed_server_left_of_a_fit_is_swept(tmp_path):
     uploads.sweep()
     uploads.close()
     assert [path.name for path in tmp_path.iterdir()] == [f"{fits_beside.FIT}new"]
+
+
+def test_a_model_is_made_anew_though_nobody_comes_any_more(campaign, beside, monkeypatch):
+    monkeypatch.setattr(fits_beside, "_NEXT", 0.001)  # there is hardly time for what comes after a fit
+    play(campaign, ["ann", "bob"], price, 30)
+    service = CampaignService(campaign, beside.consider)
+    service.serve([Exclude("boss", "x1", "bob")], 99.0)
+    assert service.anew() is not None
+    service.learn(lambda: True)
+    until(lambda: service.anew() is None)
+    assert same(campaign, Campaign.open(campaign.store, campaign.name, fresh=True))
+    assert len(campaign.projection.lessons.fits) > 3
 
 
 def test_one_that_fails_is_told_and_stops_nobody(campaign, beside, monkeypatch, caplog):

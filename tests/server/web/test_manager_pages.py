@@ -540,6 +540,18 @@ def test_answers_that_are_all_alike_are_told_of(page: Any, site: Site) -> None:
         until(page, "!document.querySelector('.notice.warn')")
 
 
+def test_a_model_that_is_made_anew_is_told_of(page: Any, site: Site) -> None:
+    managed = Managed(site, answers=400)
+    managed.anew = {"learnt": 120, "of": 410}
+    page.goto(f"{site.url}/manage/rents")
+    page.get_by_text(
+        "so the model is being made anew: 120 of 410 steps. Until then predictions on this page"
+    ).wait_for()
+    managed.anew, managed.answers = None, 401
+    poll_now(page)
+    until(page, "!document.querySelector('.notice')")
+
+
 def test_a_dashboard_that_has_not_changed_is_not_sent_again(page: Any, site: Site) -> None:
     managed = Managed(site, answers=400)
     marks: list[str | None] = []
@@ -877,6 +889,16 @@ def test_settings_of_a_running_campaign(page: Any, site: Site) -> None:
     page.get_by_label("Type rents to confirm").fill("rents")
     confirm.click()
     page.wait_for_url("**/manage")
+
+
+def test_no_tab_is_cut_off_on_a_narrow_phone(browser: Any, site: Site) -> None:
+    page = opened(browser, phone=True)
+    page.set_viewport_size({"width": 360, "height": 740})
+    managed_at(page, site, "/manage/rents#settings")
+    page.get_by_role("tab", name="Settings", selected=True).wait_for()
+    ends = "[...document.querySelectorAll('[role=tab]')].map((one) => one.getBoundingClientRect().right)"
+    assert 0 < max(page.evaluate(ends)) <= 360
+    page.context.close()
 
 
 def test_tabs_by_keys_and_in_the_address(page: Any, site: Site) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from askone.campaign.engine.drift import drift
 from askone.campaign.engine.measurement import FIRST, Measured, continued, curve
 from askone.campaign.engine.projection import Projection
@@ -24,7 +26,10 @@ _TITLES = {
     "DiscriminantMember": "a normal distribution by class",
 }
 _MINUTES = 60  # of activity
+_GROUPS = 8  # of rows that are alike in a column
 Rows = Callable[[Sequence[int]], list[Row]]
+Predicted = Callable[[Sequence[int]], Sequence[float]]
+"""What is predicted at rows, by their positions."""
 
 
 def counts(projection: Projection, now: float) -> dict[str, Any]:
@@ -150,8 +155,11 @@ def models(projection: Projection) -> list[dict[str, Any]] | None:
     return sorted(found, key=lambda one: -one["share"]) if len(found) > 1 else None
 
 
-def cloud(projection: Projection, labels: Kind, rows: Rows, column: str | None) -> dict[str, Any]:
-    """Return the questions and their answers, as in the paper's figure 1: up to some hundred of them, evenly spaced."""
+def cloud(projection: Projection, labels: Kind, rows: Rows, predicted: Predicted, column: str | None) -> dict[str, Any]:
+    """Return the questions and their answers, as in the paper's figure 1: up to some hundred of them, evenly spaced.
+
+    Beside them stand the predictions at their rows, along a ``column``; none is named: the one that tells most of them.
+    """
     lessons = projection.lessons.all
     step = max(1, -(-len(lessons) // _MOST_POINTS))
     chosen = [(place, lesson) for place, lesson in enumerate(lessons, start=1) if (len(lessons) - place) % step == 0]
@@ -162,15 +170,36 @@ def cloud(projection: Projection, labels: Kind, rows: Rows, column: str | None) 
         marks.append({"n": place, "answer": lesson.answer != view.mirrored, "exam": one.role == "exam", **view.mark})
     order = {"name": "question", "kind": "order"}
     if not labels.is_drawn_by_rows or projection.rowless:
-        return {"kind": labels.view_kind, "x": order, "columns": [], "points": marks}
+        return {"kind": labels.view_kind, "x": order, "columns": [], "points": marks, "prediction": None}
     contents = {row.position: row.content for row in rows(sorted({one.position for one in asked}))}
     columns = _columns(list(contents.values()))
-    name = column if column in columns else (columns[0] if columns else None)
+    said = dict(zip(contents, predicted(list(contents)), strict=True))
+    telling = {one: _telling([(row.get(one), said[place]) for place, row in contents.items()]) for one in columns}
+    name = column if column in columns else max(columns, key=lambda one: telling[one], default=None)
     places = [one.position for one in asked]
     values = [mark["n"] if name is None else contents[p].get(name) for mark, p in zip(marks, places, strict=True)]
     drawn = [mark | {"x": x, "position": p} for mark, x, p in zip(marks, values, places, strict=True) if x is not None]
     axis = order if name is None else {"name": name, "kind": "number"}
-    return {"kind": labels.view_kind, "x": axis, "columns": columns, "points": drawn}
+    line = sorted({mark["position"]: [float(mark["x"]), float(said[mark["position"]])] for mark in drawn}.values())
+    return {"kind": labels.view_kind, "x": axis, "columns": columns, "points": drawn, "prediction": line or None}
+
+
+def _telling(pairs: Sequence[tuple[float | None, float]]) -> float:
+    """Return how much of what is predicted a column tells: the variance between groups of rows that are alike in it.
+
+    >>> line = [(x, 2.0 * x) for x in range(40)]
+    >>> _telling(line) > 5 * _telling([(x % 7, y) for x, y in line])
+    True
+    >>> _telling([(None, 1.0), (2.0, 1.0)])
+    0.0
+    """
+    known = np.array([pair for pair in pairs if pair[0] is not None], dtype=np.float64).reshape(-1, 2)
+    if not len(known):
+        return 0.0
+    x, y = known.T
+    group = np.searchsorted(np.unique(np.quantile(x, np.linspace(0.0, 1.0, _GROUPS + 1)[1:-1])), x)
+    sums, counts = np.bincount(group, y - y.mean()), np.bincount(group)
+    return float((sums[counts > 0] ** 2 / counts[counts > 0]).sum() / len(pairs))
 
 
 def _columns(contents: Sequence[Any]) -> list[str]:

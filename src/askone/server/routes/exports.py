@@ -15,7 +15,7 @@ from askone.campaign.lazy import backup, campaign, export, label_studio
 from askone.errors import InvalidFile
 from askone.server._bodies import stream_body
 from askone.server._campaign_service import CampaignService
-from askone.server._context import FOR_FILES, RequestContext
+from askone.server._context import RequestContext
 from askone.server._errors import ApiError, conflict
 from askone.server._requests import AnswersFormat, EstimateQuery, PredictionsFormat, Restoring
 from askone.server._responses import (
@@ -62,7 +62,7 @@ async def answers(ctx: RequestContext, query: AnswersFormat) -> Response:
 
 async def predictions(ctx: RequestContext, query: PredictionsFormat) -> Response:
     """Return a prediction for each row, by a fold of its own: people who answer do not wait for it."""
-    await ctx.whole_model(FOR_FILES)
+    await ctx.whole_model(for_file=True)
     opened = await ctx.services.heavy.threads.run(campaign.Campaign.open, ctx.store, ctx.campaign_name)
     chunks = export.prediction_chunks(opened, query.format)
     return await _stream(ctx, chunks, KINDS[query.format], f"{ctx.campaign_name}-predictions.{query.format}")
@@ -101,7 +101,7 @@ async def _compared(ctx: RequestContext) -> ComparisonResponse:
 
 async def model(ctx: RequestContext) -> Response:
     """Return the model, in the format that ``askone.load`` reads."""
-    await ctx.whole_model(FOR_FILES)
+    await ctx.whole_model(for_file=True)
     content = await ctx.services.heavy.threads.run(_model_file, ctx.store, ctx.campaign_name)
     return await _stream(ctx, iter([content]), "application/zip", f"{ctx.campaign_name}.askone")
 
