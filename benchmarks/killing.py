@@ -55,8 +55,10 @@ class Nursery:
     """
 
     def __init__(self) -> None:
+        # Not this file as a program: each process that a server starts would load all of it.
+        begin = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import killing; killing._nurse()"
         self._process = subprocess.Popen(
-            [sys.executable, __file__, "nursery"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
+            [sys.executable, "-c", begin], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
         )
 
     def start(self, arguments: Sequence[str], said: Path) -> int:
@@ -532,7 +534,3 @@ def bereft(
         found = check(crowd, server.port)
         assert not crowd.faults(), (crowd.statuses(), server.words())
         return {**found, "stops": stops, "told to wait": crowd.statuses()[503]}
-
-
-if __name__ == "__main__":
-    _nurse()
