@@ -35,7 +35,8 @@ from askone.store.verification import verify
 NAME, OVERLAP = "sizes", 2
 AWAY = (OSError, http.client.HTTPException)
 JSON = {"Content-Type": "application/json"}
-_READY = 240.0
+HANGS = 900.0
+"""Seconds that nothing takes unless it hangs, however busy the machine is."""
 
 
 def free_port() -> int:
@@ -55,8 +56,10 @@ class Nursery:
     """
 
     def __init__(self) -> None:
+        # Not this file as a program: each process that a server starts would load all of it.
+        begin = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import killing; killing._nurse()"
         self._process = subprocess.Popen(
-            [sys.executable, __file__, "nursery"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
+            [sys.executable, "-c", begin], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
         )
 
     def start(self, arguments: Sequence[str], said: Path) -> int:
@@ -144,7 +147,7 @@ class Server:
 
     def wait(self) -> None:
         """Until it and its store answer."""
-        end = time.monotonic() + _READY
+        end = time.monotonic() + HANGS
         while time.monotonic() < end and self.alive:
             try:
                 if exchange(self.port, "GET", "/health/ready")[0] == 200:
@@ -345,7 +348,7 @@ class Crowd:
     def granted(self) -> int:
         return sum(len(one.granted) for one in self.people)
 
-    def progress(self, events: int, seconds: float = 240.0) -> None:
+    def progress(self, events: int, seconds: float = HANGS) -> None:
         """Until so many more were granted."""
         until, end = self.granted + events, time.monotonic() + seconds
         while self.granted < until:
@@ -360,7 +363,7 @@ class Crowd:
         for one in self.people:
             one.over.set()
         for one in self.people:
-            one.join(240)
+            one.join(HANGS)
             if one.failure:
                 raise one.failure
             assert not one.is_alive()
@@ -374,13 +377,13 @@ class Crowd:
 
 def check(crowd: Crowd, port: int) -> dict[str, int]:
     """Everything that was granted happened once, nothing else did, and the model is what the log says."""
-    end = time.monotonic() + 300
+    end = time.monotonic() + HANGS
     while exchange(port, "GET", f"/api/v1/campaigns/{NAME}", token=crowd.tokens["boss"])[2].get("pending", 1):
         assert time.monotonic() < end, "there is always something left to learn"
         time.sleep(0.1)
     with closing(open_store(crowd.url)) as store:
         live, replayed = _predicted(crowd, port), Campaign.open(store, NAME, fresh=True)
-        patience = time.monotonic() + 240
+        patience = time.monotonic() + HANGS
         # JSON has the shortest text that reads back as the same float: equal text, equal bits.
         while (again := json.loads(json.dumps(replayed.predictions(range(50))))) != live:
             # A fit that was under way may have taken effect between the two.
@@ -396,7 +399,7 @@ def check(crowd: Crowd, port: int) -> dict[str, int]:
         return {"entries": len(entries), "granted": crowd.granted, "answers": replayed.projection.answers}
 
 
-def check_kept(store: Store, patience: float = 240.0) -> None:
+def check_kept(store: Store, patience: float = HANGS) -> None:
     """What was kept, continued, is the fold of the whole log, bit for bit; both of the same log."""
     end = time.monotonic() + patience
     while True:
@@ -521,7 +524,7 @@ def bereft(
             time.sleep(chance.uniform(0.0, 0.3))
             before = crowd.statuses()[503]
             postgres.stop()
-            end = time.monotonic() + 120
+            end = time.monotonic() + HANGS
             while crowd.statuses()[503] == before and time.monotonic() < end:
                 time.sleep(0.02)
             away = crowd.statuses()[503] - before
@@ -532,7 +535,3 @@ def bereft(
         found = check(crowd, server.port)
         assert not crowd.faults(), (crowd.statuses(), server.words())
         return {**found, "stops": stops, "told to wait": crowd.statuses()[503]}
-
-
-if __name__ == "__main__":
-    _nurse()

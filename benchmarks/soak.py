@@ -112,12 +112,12 @@ class Soak:
             for actor in actors:
                 actor.over.set()
             for actor in actors:
-                actor.join(120)
+                actor.join(killing.HANGS)
                 if actor.failure:
                     raise actor.failure
             self.crowd.leave()
             watcher.over.set()
-            watcher.join(120)
+            watcher.join(killing.HANGS)
             canary.stop()
             self.server.wait()
             found = killing.check(self.crowd, self.server.port)

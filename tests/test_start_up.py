@@ -35,6 +35,7 @@ from askone.server.ops import warm_up
 from askone.store.open import open_store
 from sites import DRINKS, PRICES, Site, table
 from stores import at_once
+from waiting import HANGS
 
 SOURCE = Path(askone.__file__).parent
 LEARNING = ("numba", "scipy", "sklearn", "pandas", "torch")
@@ -220,7 +221,7 @@ def test_a_server_is_ready_when_what_asks_is_loaded(tmp_path):
         assert site.client().get("/health/live").status_code == 200
         assert not got
         site.run(_set(site.services.ready, True))
-        waiting.join(120)
+        waiting.join(HANGS)
         assert got == [200]
 
 

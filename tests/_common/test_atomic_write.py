@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from askone._common.atomic_write import atomic_write, write_text
+from waiting import HANGS
 
 
 def test_what_was_there_stays_until_all_of_the_new_is(tmp_path):
@@ -52,7 +53,7 @@ def test_modes_links_and_pipes(tmp_path):
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
     write_text(pipe, "into the pipe")
-    reader.join(120)
+    reader.join(HANGS)
     assert read == ["into the pipe"]
 
 

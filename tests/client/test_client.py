@@ -24,6 +24,7 @@ from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store.open import open_store
 from listening import Handler, listening
 from sites import LOOSE, table
+from waiting import HANGS
 
 BASE = "/api/v1/campaigns/prices"
 
@@ -129,7 +130,7 @@ def url(desk):
 
 @pytest.fixture
 def client(url):
-    with askone.Client(url, "ask1_secret", "prices", patience=60.0) as client:
+    with askone.Client(url, "ask1_secret", "prices", patience=HANGS) as client:
         yield client
 
 
@@ -348,7 +349,7 @@ def served(tmp_path_factory):
 
 def test_a_whole_campaign_on_the_real_server(served, tmp_path):
     url, token, rows = served
-    with askone.Client(url, token, patience=60.0) as client:
+    with askone.Client(url, token, patience=HANGS) as client:
         assert client.me()["user"]["name"] == "manager"
         labels = {"kind": "number", "low": 0, "high": 100, "unit": "EUR", "name": "price"}
         settings = {"title": "Prices", "labels": labels, "rows": {"key": "id", "gold": "known"}}
@@ -411,7 +412,7 @@ def test_a_private_campaign_on_the_real_server(served):
 
     settings = {"title": "Drinks", "labels": {"kind": "order", "items": ["tea", "coffee", "milk"]}}
     settings["privacy"] = {"epsilon": 1, "budget": 4}
-    with askone.Client(url, token, patience=60.0, transport=Wire()) as client:
+    with askone.Client(url, token, patience=HANGS, transport=Wire()) as client:
         client.create(settings, None, "private")
         for wrong, said in (({"epsilon": -1}, "epsilon"), ({"epsilon": 1, "budget": 0.5}, "budget")):
             with pytest.raises(RequestRefused, match=said):
@@ -419,7 +420,7 @@ def test_a_private_campaign_on_the_real_server(served):
         question = client.ask()
         assert (client.epsilon, client.spent) == (1.0, (0.0, 4.0))
         for claimed in (2.0, None):  # a client that goes by another epsilon, or by none
-            with askone.Client(url, token, "private", patience=60.0, epsilon=claimed) as other:
+            with askone.Client(url, token, "private", patience=HANGS, epsilon=claimed) as other:
                 other.ask()
                 other._serving["privacy"] = None
                 with pytest.raises(RequestRefused, match="epsilon must be 1"):

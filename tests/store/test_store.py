@@ -31,6 +31,7 @@ from askone.store.open import open_store
 from askone.store.transactions import HEAD, Transaction
 from askone.store.verification import verify
 from stores import at_once
+from waiting import HANGS
 
 
 def some_rows(n, start=0, dtype=np.float32):
@@ -653,7 +654,7 @@ def test_connections_that_were_cut_while_idle_are_made_anew(far, postgres):
 
 def test_however_many_write_there_is_a_connection_to_read_by(far, monkeypatch):
     """Whoever has a turn reads rows by another connection."""
-    monkeypatch.setattr(far._database.engine.pool, "_timeout", 20.0)
+    monkeypatch.setattr(far._database.engine.pool, "_timeout", HANGS)
     names = [f"c{i}" for i in range(24)]
     for name in names:
         make(far, name)

@@ -244,7 +244,7 @@ def test_people_are_served_while_a_lesson_is_learnt_and_what_they_take_back_is_n
 
     def after(part, place, state):
         begun.set()
-        assert gate.wait(60.0)
+        assert gate.wait(HANGS)
         return learnt(part, place, state)
 
     def say(i):
@@ -256,7 +256,7 @@ def test_people_are_served_while_a_lesson_is_learnt_and_what_they_take_back_is_n
     monkeypatch.setattr(Slice, "after", after)
     beside = threading.Thread(target=campaign.learn, args=[lambda: True])
     beside.start()
-    assert begun.wait(60.0)
+    assert begun.wait(HANGS)
     say(1)
     campaign.learn(lambda: True)  # another thread is at it
     assert campaign.projection.trainer.learnt == before

@@ -13,6 +13,7 @@ from answering import png
 from journeys import checked, eventually
 from managing import Managed
 from pages import CORPUS, Reply, Site, faults, opened, refused
+from waiting import HANGS
 
 CSV = {"name": "flats März.csv", "mimeType": "text/csv", "buffer": b"flat,size\nflat-1,31\n"}
 TABS = ["overview", "answers", "people", "invitations", "flags", "export", "settings"]
@@ -192,7 +193,7 @@ def test_a_slow_preview_is_said_to_be_waited_for_once(page: Any, site: Site) -> 
     slow = threading.Event()
 
     def preview(call: Any) -> Any:
-        slow.wait(600)
+        slow.wait(HANGS)
         return managed.preview(call)
 
     site.on("POST", "/api/v1/uploads/[^/]+/preview", preview)
@@ -223,7 +224,7 @@ def test_changes_during_a_slow_preview_wait_for_its_end(page: Any, site: Site) -
 
     def preview(call: Any) -> Any:
         titles.append(call.json["settings"].get("title"))
-        slow.wait(600)
+        slow.wait(HANGS)
         return managed.preview(call)
 
     site.on("POST", "/api/v1/uploads/[^/]+/preview", preview)
@@ -659,7 +660,7 @@ def test_other_models_are_compared_when_that_is_wanted(page: Any, site: Site) ->
 
 def test_a_comparison_can_be_stopped_and_may_fail(page: Any, site: Site) -> None:
     managed, go_on = Managed(site), threading.Event()
-    site.on("GET", ".*/comparison", lambda call: go_on.wait(60) and managed.compare(call))
+    site.on("GET", ".*/comparison", lambda call: go_on.wait(HANGS) and managed.compare(call))
     page.goto(f"{site.url}/manage/rents")
     card = page.locator(".comparison")
     card.get_by_role("button", name="Compare models").click()
