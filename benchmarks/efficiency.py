@@ -6,7 +6,7 @@
     python benchmarks/efficiency.py --only sine,weather   some tasks; the others' figures stay
     python benchmarks/efficiency.py --quick         short streams, two seeds, made-up data unless --only names
                                                     others: prints and writes nothing
-    python benchmarks/efficiency.py --speed         only the microseconds per answer
+    python benchmarks/efficiency.py --speed         only the times per answer, and of a first use
 
 Finished jobs are kept in benchmarks/results/efficiency/ until their sources change, so a run that was
 stopped goes on where it was.  Real data: a directory named by ASKONE_DATA.

@@ -185,6 +185,30 @@ def speed_table(speed: dict[str, Any]) -> str:
     return grid(head, [(one["what"], one["us"], one["numpy"], one["ratio"]) for one in speed["learners"]])
 
 
+def _speed(speed: dict[str, Any]) -> str:
+    return f"\n## Time per answer\n\n{speed_table(speed)}\n{_ABOUT_SPEED}{_slow_table(speed)}"
+
+
+def _slow_table(speed: dict[str, Any]) -> str:
+    """Questions one by one; nothing of results that are older than it."""
+    if "first" not in speed:
+        return ""
+    slow, times = ("median", "p99", "most"), ("cold", "cold clock", "kept", "kept clock")
+    each = [(one["what"], *(one[name] for name in slow)) for one in speed["learners"]]
+    first = [(one["what"], *(one[name] for name in times)) for one in speed["first"]]
+    return f"""
+{grid(("one by one, ms", "median", "slowest of a hundred", "slowest"), each)}
+
+- Processor time of one question and its answer by `Stream`, as a program has it that asks a person: the slowest are
+  those after which all answers are fitted again.
+
+{grid(("first use, s", "nothing compiled", "by the clock", "compiled", "by the clock"), first)}
+
+- From a new process to a prediction after one answer: processor time and by the clock, where numba has compiled nothing
+  yet, and in the next process, which finds what it kept. Python's bytecode is there, as an installation leaves it.
+"""
+
+
 def _errors(rows: dict[str, Any]) -> str:
     said: dict[str, list[str]] = {}
     for row in rows.values():
@@ -209,7 +233,11 @@ def page(results: dict[str, Any]) -> str:
     """docs/efficiency.md."""
     rows = results["tasks"]
     pictures = "![Error against number of questions, task by task](figures/efficiency.svg)\n" if rows else ""
-    speed = f"\n## Time per answer\n\n{speed_table(results['speed'])}\n{_ABOUT_SPEED}" if results["speed"] else ""
+    speed = (
+        f"\n## Time per answer\n\n{speed_table(results['speed'])}\n{_ABOUT_SPEED}{_slow_table(results['speed'])}"
+        if results["speed"]
+        else ""
+    )
     return f"""# How many questions it takes
 
 The default estimators against Algorithm 1, passive questions and all labels, written by

@@ -1,9 +1,14 @@
-"""Microseconds per answer of the learners, beside a plain NumPy step of the same size."""
+"""Microseconds per answer of the learners, beside a plain NumPy step of the same size; the slowest; the first use."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +17,27 @@ import numpy as np
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Oracle, Ranking, Real, SetLikelihood, simulate
 from askone.features.maps import Nystroem
 from askone.learners.kalman.regressor import FilterLearner
+from askone.session.simulation import in_order
+from askone.session.stream import Stream
 
 FILTERS = 7  # of a bank that is timed
+FIRST_USES = {
+    "OneBitRegressor(0, 1)": "OneBitRegressor(0, 1)",
+    "OneBitClassifier(), m=4": "OneBitClassifier(list('abcd'))",
+    "OneBitRanker(), m=4": "OneBitRanker(list('abcd'))",
+}
+FIRST_USE = """
+import time
+clock, worked = time.perf_counter(), time.process_time()
+import numpy as np
+import askone
+X = np.random.default_rng(0).normal(size=(300, 6))
+model = askone.{model}
+model.start(X)
+model.tell(model.ask(X[0]), True)
+model.predict(X[:5])
+print([time.process_time() - worked, time.perf_counter() - clock])
+"""
 
 
 @dataclass(frozen=True)
@@ -117,5 +141,41 @@ def speeds(quick: bool = False) -> dict[str, Any]:
         _streamed(one, min(rows, 100))  # compiles
         times = [(_streamed(one, rows), _stepped(one, 20 if quick else 200)) for _ in range(rounds)]
         us, numpy = (min(column) for column in zip(*times, strict=True))
-        found.append({"what": one.what, "us": us, "numpy": numpy, "ratio": numpy / us})
-    return {"learners": found, "filters": FILTERS}
+        each = _each(one, rows)
+        slow = {"median": float(np.median(each)), "p99": float(np.quantile(each, 0.99)), "most": max(each)}
+        found.append({"what": one.what, "us": us, "numpy": numpy, "ratio": numpy / us, **slow})
+    return {"learners": found, "filters": FILTERS, "first": first_uses(list(FIRST_USES)[-1:] if quick else FIRST_USES)}
+
+
+def _each(one: Timed, rows: int) -> list[float]:
+    """Milliseconds of processor time of each question and its answer, one by one as with a person."""
+    stamps = [time.process_time()]
+    live, respondent = Stream(one.learner, history=False), Oracle(one.hidden[:rows])
+    in_order(live, one.X[:rows], respondent, range(rows), None, lambda *_: stamps.append(time.process_time()))
+    return (np.diff(stamps) * 1e3).tolist()
+
+
+def first_uses(models: Iterable[str]) -> list[dict[str, Any]]:
+    """Seconds from a new process to the first prediction, where numba has kept nothing and where it has kept all.
+
+    Python's own bytecode is there, as an installation leaves it: the first process of all makes it, and is not counted.
+    """
+    with tempfile.TemporaryDirectory(prefix="askone-first-use-") as folder:
+        _first_use(folder, "before", next(iter(FIRST_USES.values())))
+        found = []
+        for place, what in enumerate(models):
+            (cold, cold_clock), (kept, kept_clock) = (
+                _first_use(folder, str(place), FIRST_USES[what]) for _ in range(2)
+            )
+            seconds = {"cold": cold, "cold clock": cold_clock, "kept": kept, "kept clock": kept_clock}
+            found.append({"what": what, **seconds})
+    return found
+
+
+def _first_use(folder: str, kept: str, model: str) -> list[float]:
+    """Seconds of processor time, and by the clock."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {"NUMBA_CACHE_DIR": f"{folder}/{kept}", "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
+    command = [sys.executable, "-c", FIRST_USE.format(model=model)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return [float(one) for one in json.loads(done.stdout)]

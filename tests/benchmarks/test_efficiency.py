@@ -133,3 +133,22 @@ def test_speeds_are_ratios_of_one_run(part):
         "OneBitClassifier()",
         "OneBitRanker()",
     ]
+
+
+def test_questions_one_by_one_and_a_first_use_are_timed(part, capsys):
+    speed = part("efficiency_speed")
+    each = speed._each(speed.learners_to_time(quick=True)[-1], 20)
+    assert len(each) == 20
+    assert min(each) > 0.0
+    for model in speed.FIRST_USES.values():
+        exec(speed.FIRST_USE.format(model=model), {})
+        assert min(json.loads(capsys.readouterr().out)) > 0.0
+
+
+def test_the_page_has_them_where_results_have_them(part):
+    page, learner = part("efficiency_page"), {"what": "a ranker", "median": 3.0, "p99": 4.0, "most": 5.0}
+    assert page._slow_table({"learners": [learner]}) == ""
+    first = {"what": "a ranker", "cold": 9.0, "cold clock": 10.0, "kept": 2.0, "kept clock": 2.5}
+    found = page._slow_table({"learners": [learner], "first": [first]})
+    assert "| a ranker       | 3.00   | 4.00" in found
+    assert "| a ranker     | 9.00             | 10.0" in found
