@@ -15,7 +15,8 @@ The error of numbers is measured in two parts: up to a window W, and beyond it, 
 latter, k were outside.  Each was so with a chance P, and what is beyond adds at most w (P - e) / (1 - 2 e), w the way
 from W to the end of the range.  Clopper and Pearson's ends of P are the quantiles of Beta(k, n - k + 1) and
 Beta(k + 1, n - k).  As long as the lower one can be slips, the value and its band are those of errors up to W, and it
-is said what larger ones may add (``beyond``); else both parts are in the value and in its band.
+is said what larger ones may add (``beyond``); else both parts are in the value and in its band.  What has not been
+proved to be a slip, by gold or overlap, counts as a label: so the claim is of what people say, and of the labels.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from askone._common.types import Array
 from askone.campaign.engine.slips import NONE, Slips
 from askone.campaign.kinds.base import Part
 
-_STAKES = np.array([1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.8])
+_STAKES = np.array([1 / 8, 1 / 4, 1 / 2, 0.9])
 ALPHA = 0.05
 """The probability that a target is taken for reached which is not."""
 _PROOF = 1 / 0.04  # what bets must make of 1: the rest of ALPHA is for slips that are rarer than they seem
@@ -173,10 +174,14 @@ def _whole(point: Measured, near: Sequence[Scored], far: Sequence[Scored], slips
 def reached(errors: Sequence[Scored], target: float, slip: float = 0.0) -> bool:
     """Return whether scored errors say: their mean is below the target.
 
-    Somebody bets against "the mean error m is at least t".  At the score e_i, at most M_i, a stake of l / M_i makes
-    1 + l (t - e_i) / M_i of what they have, which is no gain on average while m >= t.  So whoever looks however often
-    sees it grow to 1 / alpha with a probability of at most alpha (Ville's inequality), here 1 in 25.  As the error
-    falls during a campaign, the bets begin at several places; the money is divided between them and between stakes.
+    Somebody bets against "the mean error m is at least t".  At the score e_i a stake of l / (M - t) makes
+    1 + l (t - e_i) / (M - t) of what they have, which is no gain on average while m >= t.  So whoever looks however
+    often sees it grow to 1 / alpha with a probability of at most alpha (Ville's inequality), here 1 in 25.  As the
+    error falls during a campaign, the bets begin at several places; the money is divided between them and between
+    stakes.
+
+    M is the most that an exam since that place could have scored: by its own M_i, a row that may be far off would count
+    for little.  An exam of a part that a share p of exams measure scores e_i / p: so the mean is that of all errors.
 
     ``slip`` is how often answers are wrong for certain (``Slips.least``).  Less is on the safe side: slips that are not
     corrected make errors seem larger, as long as they are below the middle of what can be scored.
@@ -195,10 +200,11 @@ def reached(errors: Sequence[Scored], target: float, slip: float = 0.0) -> bool:
 
 def _wealth(values: Array, most: Array, target: float) -> float:
     """Return what 1 has become by these bets; scores below 0 only make it more."""
+    bounds = np.maximum(most, 2 * target)
     places = np.unique([0, *(2.0 ** np.arange(0.0, math.log2(len(values)) + 1e-9, 0.5)).astype(np.int64)])
     begun = places[places < len(values)]
     wealth = [
-        np.log1p(_STAKES[:, None] * (target - values[place:]) / np.maximum(np.maximum.accumulate(most[place:]), target))
+        np.log1p(_STAKES[:, None] * (target - values[place:]) / (np.maximum.accumulate(bounds[place:]) - target))
         for place in begun
     ]
     share = 1.0 / ((np.arange(len(begun)) + 1) * (np.arange(len(begun)) + 2))

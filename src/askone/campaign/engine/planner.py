@@ -271,10 +271,12 @@ class Planner:
         made_by = self._exam_plan(float(which))
         far, unknown = self.labels.has_far_exams, self.settings.gold_share == 0 and self.projection.overlap == 1
         checks = _PROOFS if far and self.settings.target is not None else _CHECKS if unknown else _FAR
+        noted: dict[str, Any] = {}
         if lot < checks and (far or unknown):
             check = self.labels.sure_question(self.learner, state, x, np.array(uniform), made_by)
-            if check is not None:
-                return check.question, {**aside, **_noted(check, checks, unknown)}
+            noted = {} if check is None else _noted(check, checks, unknown)
+            if check is not None and check.question is not None:
+                return check.question, {**aside, **noted}
         exam = self.labels.exam(self.learner, state, x, np.array(uniform), made_by)
         if exam is None:
             return None, aside
@@ -282,7 +284,8 @@ class Planner:
         about = {"score": score, "predicted": exam.predicted, "expected": exam.expected, "aim": made_by.aim}
         if far and exam.window is not None:
             about["part"] = Part(False, 1 - checks, exam.window)
-        return exam.question, {**aside, "role": "exam", **about}
+        # By lot it was to ask beyond the window: where nothing is left, it says that, and nothing of the window.
+        return exam.question, {**aside, "role": "exam", **about, **noted}
 
     def _exam_plan(self, u: float) -> ExamPlan:
         """Return what exams are made by at the moment; with both aims, each has one by lot."""

@@ -72,14 +72,15 @@ def _line(campaign: Campaign, knowledge: Any, answers: int) -> dict[str, Any]:
 
 def _table(lines: list[dict[str, Any]]) -> Table:
     table = Table(title="Mean error of the predicted price in EUR")
-    for name in ("answers", "measured, from answers alone", "give or take", "true"):
+    for name in ("answers", "measured, from answers alone", "give or take", "larger errors add at most", "true"):
         table.add_column(name, justify="right")
     for line in lines:
         found = line["measured"]
-        shown = ("not yet", "")
+        shown = ("not yet", "", "")
         if found is not None:
             half = max(found["high"] - found["value"], found["value"] - found["low"])
             vague = found["low"] <= 0  # the middle of such a band may be next to nothing by chance
-            shown = (f"at most {found['high']:,.0f}", "") if vague else (f"{found['value']:,.0f}", f"{half:,.0f}")
+            said = (f"at most {found['high']:,.0f}", "") if vague else (f"{found['value']:,.0f}", f"{half:,.0f}")
+            shown = (*said, "anything" if found["beyond"] is None else f"{found['beyond']:,.0f}")
         table.add_row(str(line["answers"]), *shown, f"{line['true']:,.0f}")
     return table
