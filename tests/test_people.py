@@ -103,6 +103,20 @@ def test_fit_is_told_who_answers(sine):
     assert found["eve"].bits < 0.2 < min(found["ann"].bits, found["bob"].bits)
 
 
+def test_nothing_is_known_of_somebody_alone_nor_of_whoever_is_new(sine):
+    model = askone.OneBitRegressor(-2, 2, random_state=0).start(sine[0])
+    for row, label in zip(sine[0][:20], sine[1], strict=False):
+        question = model.ask(row)
+        model.tell(question, question.holds(label), person="ann")
+    alone = model.people_["ann"]
+    assert (alone.known, alone.sensitivity, alone.specificity, alone.bits, alone.yes_bias) == (False, *4 * [None])
+    assert alone.sensitivity_interval == alone.specificity_interval == alone.bits_interval == (0.0, 1.0)
+    learner, state = model.stream_.learner, model.stream_.state
+    state = learner.tell_by(state, sine[0][20], question, True, "bob")
+    assert not any(one.known for one in learner.people(state))
+    assert all(one.known for one in learner.people_now(state))
+
+
 def test_fit_from_a_pool_is_told_who_answers(sine):
     model = askone.OneBitRegressor(-2, 2, random_state=0, select="auto", budget=20)
     found = model.fit(sine[0][:40], sine[1][:40], people=CROWD).people_

@@ -91,7 +91,7 @@ def test_answering_in_the_terminal(typing):
     assert "There is nothing to take back." in out.replace("there is", "There is")
     assert "Please type y, n, s, u or q." in out
     assert "3 answers of yours in Used bikes." in out
-    assert re.search(r"Ann .* 3 .* 1 ", ask("people", "bikes").out)
+    assert re.search(r"Ann .* 3 .* 1 .* unknown", ask("people", "bikes").out)
     typing()  # the end of a pipe
     assert "3 answers of yours" in ask("label", "bikes", "--as", "ann").out  # the same person
     with closing(open_store("askone.db")) as store:

@@ -372,7 +372,7 @@ def test_a_whole_campaign_on_the_real_server(served, tmp_path):
         assert client.status()["answers"] == 12
         assert client.dashboard()["answers"] == 12
         [person] = client.people()
-        assert (person["name"], person["answers"]) == ("manager", 12)
+        assert (person["name"], person["answers"], person["rates"]) == ("manager", 12, None)
         [told] = client.predict(["r3"])
         assert (told["key"], told["std"] > 0) == ("r3", True)
         for what, name in (("answers", "a.csv"), ("answers", "a.parquet"), ("predictions", "p.jsonl"), ("log", "log")):

@@ -60,7 +60,7 @@ def asked(made, seed, n):
 
 @pytest.mark.parametrize(("made", "n"), [(sine, 400), (categories, 500), (messages, 300), (blobs, 400)])
 def test_intervals_hold_the_rates_of_people(made, n):
-    """Of the ends for six people in three crowds at least as many hold as of 90 % would in all but one of 1000 cases."""
+    """Of the ends for six people in three crowds as many hold as of 90 % would in all but one of 1000 cases."""
     inside, found = [], []
     for seed in range(3):
         learner, state, _ = asked(made, seed, n)
