@@ -145,7 +145,7 @@ class Question(ABC):
 
     def put_to(self, slips: ErrorRates) -> Self:
         """Return the same question, answered by somebody of whom this is known."""
-        return self.like(slips=slips)
+        return self if slips == self.slips else self.like(slips=slips)
 
     def of_row(self, key: int | str) -> Self:
         """Return the same question about a row with this key: where it matters, its questions share one label."""

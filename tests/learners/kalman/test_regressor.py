@@ -321,6 +321,22 @@ def test_the_bank_is_its_filters_while_some_are_dropped_and_others_come_in():
     assert np.allclose(state.banks[0].means(), mu[state.banks[0].alive], rtol=1e-7, atol=1e-9)
 
 
+def test_answers_are_read_at_once_as_one_by_one():
+    rng = np.random.default_rng(0)
+    learner = FilterLearner(askone.Real(-3, 7.3), (LINE,), guess=0.02, lapse=0.01)
+    questions = [
+        askone.HalfSpace((float(rng.choice([-1.0, 1.0])),), float(3 * rng.normal())).put_to(
+            ErrorRates(*rng.uniform(0, 0.3, 2))
+        )
+        for _ in range(100)
+    ]
+    answers = [bool(bit) for bit in rng.integers(2, size=100)]
+    for _ in range(2):
+        each = [learner._told([one], [bit])[0] for one, bit in zip(questions, answers, strict=True)]
+        assert np.array_equal(np.array(each).view(np.int64), learner._told(questions, answers).copy().view(np.int64))
+        questions[3] = askone.Between(-1.0, 2.0)
+
+
 # -- many answers ---------------------------------------------------------------------------------
 
 

@@ -87,7 +87,7 @@ def test_trees_by_lightgbm_s_own_loss_are_as_good_as_by_ours(monkeypatch):
         errors.append(np.abs(0.1 * said[:, 0] - truth).mean())
         monkeypatch.setattr(NumberBits, "logistic", lambda *_: None)
     assert losses[0] < 1.02 * losses[1]
-    assert errors[0] < 1.02 * errors[1]
+    assert errors[0] < 1.1 * errors[1]
 
 
 @pytest.mark.parametrize("rounds", [0, 7])

@@ -12,6 +12,7 @@ from askone.errors import InvalidArgument
 from askone.learners import abilities
 from askone.learners.people import _state
 from askone.learners.people.crowd import CrowdLearner
+from askone.learners.people.habits import KnownHabits
 from askone.questions.base import HONEST, ErrorRates
 from learner_samples import NAMES, five
 from samples import reloaded, small_labels, small_rows
@@ -258,6 +259,26 @@ def test_what_was_learnt_anew_in_vain_is_not_tried_at_the_next_look():
     assert in_vain["anew"].item() == 0
     assert learner.adopt(replace(state, anew=150), in_vain).anew == 4 * 200
     assert learner.adopt(replace(state, anew=201), in_vain).anew == 201  # it was not tried
+
+
+def test_nothing_is_learnt_anew_with_habits_that_all_was_learnt_with(crowded, monkeypatch):
+    stream = crowded[0][0].stream_
+    learner, state = stream.learner, replace(stream.state, due=0, anew=0)
+    rates = learner._rates(state, state.base, state.told)
+    worse = KnownHabits(rates.habits.rates + 0.2)
+    assert not learner._as_told(state, worse)
+    base, told_now = learner._relearnt(state, rates.habits)
+    state = replace(state, base=base, told=told_now, habits=rates.habits)
+    assert learner._as_told(state, rates.habits)
+    assert not learner._as_told(state, worse)
+    again, _ = learner._relearnt(replace(state, due=1), rates.habits)
+    one, other = (learner.base.to_arrays(some) for some in (base, again))  # it would have come to the same
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+    monkeypatch.setattr(CrowdLearner, "_rates", lambda *_: rates)
+    monkeypatch.setattr(CrowdLearner, "_relearnt", lambda *_: pytest.fail("it was learnt anew"))
+    found = learner.fit(state)
+    assert found["anew"].item() == 0
+    assert learner.adopt(state, found).anew == 4 * 1000  # as after learning anew in vain
 
 
 def test_rates_are_found_by_the_answers_as_they_were_learnt_anew():

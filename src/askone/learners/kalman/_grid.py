@@ -129,7 +129,7 @@ class FilterGrid:
         key = g, rows.tobytes()
         found = self._looks.get(key)
         if found is None:
-            if len(self._looks) * (self.size + _HEAD) >= _LOOKED:
+            if len(self._looks) * (self.size + rows.shape[1] + _HEAD) >= _LOOKED:
                 self._looks.clear()
             found = self._looks[key] = self.maps[g](rows)
         return found

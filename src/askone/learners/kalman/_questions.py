@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import NamedTuple, final
+from typing import NamedTuple, cast, final
 
 import numpy as np
 from scipy.special import ndtr
@@ -94,6 +94,16 @@ class Questions:
         inside = [j for j, weight in enumerate(u) if weight != 0.0]
         j = inside[0]
         return Share(j, math.copysign(1.0, u[j]), c / u[j]) if len(inside) == 1 else None
+
+    def told(self, questions: Sequence[Question]) -> Array:
+        """Return sign and ends of the ``share`` of each question about the only output, and its slips, n x 5."""
+        if any(type(one) is not HalfSpace or len(one.direction) != 1 for one in questions):
+            shared = [(self.share(one), self.slips(one)) for one in questions]
+            return np.array([(one.sign, one.low, one.high, *slips) for one, slips in shared if one is not None])
+        plain = [cast(HalfSpace, one) for one in questions]
+        asked = np.array([(one.direction[0], one.threshold, *self.slips(one)) for one in plain]).reshape(-1, 4)
+        u, c = asked[:, 0], (asked[:, 1] - asked[:, 0] * self.space.centers[0]) / self.space.scales[0]
+        return np.column_stack([np.copysign(1.0, u), c / u, np.full(len(u), math.inf), asked[:, 2:]])
 
     def shares(self, question: Question, moments: Callable[[int], tuple[float, float]]) -> list[Share]:
         """Return what a question asks about each output in it: of <z, u> > c the others are taken at their moments."""

@@ -275,12 +275,15 @@ class FilterLearner(
 
     def _told(self, questions: Sequence[Question], answers: Sequence[Answer]) -> Array:
         """Return answers about the only output as ``Watch`` keeps them, n x 6."""
-        told = []
-        for question, answer in zip(questions, answers, strict=True):
-            bit, share = bool(question.accept(answer)), self._questions.share(question)
+        bits = [bool(question.accept(answer)) for question, answer in zip(questions, answers, strict=True)]
+        if len(bits) == 1:  # somebody waits
+            share = self._questions.share(questions[0])
             assert share is not None
-            told.append(share.told(bit, self._questions.slips(question)))
-        return np.array(told).reshape(-1, 6)
+            return np.array([share.told(bits[0], self._questions.slips(questions[0]))])
+        sign, low, high, yes, no = self._questions.told(questions).T
+        above, turned = np.array(bits, dtype=bool) == (sign > 0), sign < 0
+        slips = np.where(turned, no, yes), np.where(turned, yes, no)
+        return np.column_stack([low, above, np.zeros(len(bits)), high, *slips])
 
     def _learnt(
         self, state: BankState, rows: Array, told: Array, judged: Judging = ALONE, known: Array | None = None
@@ -356,6 +359,10 @@ class FilterLearner(
     ) -> Array | None:
         """See ``Hindsight.hindsight``: questions about several outputs are left at 1/2."""
         rows, out = as_rows(X, self.columns), np.full(len(questions), 0.5)
+        if self.space.m == 1 and len(rows):
+            asked = np.insert(self._questions.told(questions), 3, answers, axis=1)
+            said = _forecasts.hindsight(self.filters, state.banks[0], rows, asked)
+            return np.asarray(self.guess + self._questions.known.trust * said)
         told: list[dict[int, tuple[float, ...]]] = [{} for _ in state.banks]
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True)):
             share = self._questions.share(question)
@@ -371,7 +378,7 @@ class FilterLearner(
         return out
 
     def relearnt(self, state: BankState, X: Array, questions: Sequence[Question], answers: Sequence[bool]) -> BankState:
-        """See ``Hindsight.relearnt``: by all filters, as it may be another one that is right."""
+        """See ``Hindsight.relearnt``: by filters near those that are left: another one of them may be right."""
         return self.relearnt_judged(state, X, questions, answers, np.zeros(len(X), np.bool_))
 
     def relearnt_judged(
@@ -386,7 +393,9 @@ class FilterLearner(
         told = self._told(questions, answers)
         last = slice(len(X) - before.count, None)  # since the concept is what it is
         judged = Judging(np.ascontiguousarray(quiet[last]), ALONE.said)
-        bank, _ = self._outputs[0].learnt(self.filters.first(), None, X[last], told[last], judged, watched=False)
+        bank, _ = self._outputs[0].learnt(
+            self.filters.first_near(before), None, X[last], told[last], judged, watched=False
+        )
         # Whoever watches compares evidence with that of before, which was of other chances.
         by = float(bank.evidence.max() - before.evidence.max())
         return replace(state, banks=(bank,), watches=(None if watch is None else watch.raised(by),))

@@ -54,8 +54,8 @@ class TreeMember(FittedMember):
 
     layout: RowLayout
     depth: int = 4
-    rounds: int = 140
-    rate: float = 0.07
+    rounds: int = 200
+    rate: float = 0.05
     penalty: float = 3.0
     least: int = 15
     part: float = 0.7

@@ -48,8 +48,9 @@ _ROOM = 4_000_000  # numbers of their rows, at most
 _MARK = "base-"
 _SLIGHT = 0.1  # by how much an opinion changes the chance of yes, at most, that adds next to nothing to others
 _FEW, _REVISED = 8, 0.05  # those that add more, and their share of all, after which all is learnt anew
+_ALIKE = 0.01  # by how much rates differ, in the mean of all answers, where nothing is learnt anew
 _LEARNT = "learnt-"
-_ANEW_BEFORE: WeakKeyDictionary[CrowdState, tuple[bytes, Any]] = WeakKeyDictionary()
+_ANEW_BEFORE: WeakKeyDictionary[CrowdState, tuple[bytes, Any, Answers]] = WeakKeyDictionary()
 
 
 @final
@@ -386,6 +387,8 @@ class CrowdLearner(
             least = -np.inf if revised else rates.evidence
             before = [state.habits] if revised else []
             for habits in (rates.habits, *before, *self._suspected(state, rates)):
+                if not revised and self._as_told(state, habits):
+                    continue
                 again = self._rates(state, *self._relearnt(state, habits))
                 if again is not None and again.evidence > least:  # the answers are more likely by what is learnt anew
                     found |= {"anew": np.array(1)} | marked(_LEARNT, habits._asdict())
@@ -403,17 +406,28 @@ class CrowdLearner(
             found[-1][place] = _BLIND
         return [KnownHabits(one) for one in found]
 
+    def _as_told(self, state: CrowdState, habits: KnownHabits) -> bool:
+        """Return whether answers were learnt with nearly these habits, so that little can be learnt anew."""
+        if len(habits.weights) or len(state.habits.weights):  # confusions say more than rates
+            return False
+        apart = 0.0
+        for said, question, bit in state.told:
+            _, put, now = self._put(habits, said, question, bit)
+            before, after = question.slips, put.slips
+            apart += 1.0 if now != bit else max(abs(before.yes - after.yes), abs(before.no - after.no))
+        return apart <= _ALIKE * len(state.told)
+
     def _relearnt(self, state: CrowdState, habits: KnownHabits) -> tuple[Any, Answers]:
         """Return the learner's state after all was learnt anew with these habits, and the answers as they are in it."""
-        put = [self._put(habits, *one) for one in state.told]
         # Who makes a fit and takes it over computes the same twice: half of what learning anew costs.
         known, mark = _ANEW_BEFORE.get(state), b"".join(array.tobytes() for array in habits)
         if known is None or known[0] != mark:
+            put = [self._put(habits, *one) for one in state.told]
             rows = state.store.view(len(put))
             questions, bits = [question for _, question, _ in put], [bit for *_, bit in put]
-            known = mark, self.base.relearnt(state.base, rows, questions, bits)
+            known = mark, self.base.relearnt(state.base, rows, questions, bits), Answers(put)
             _ANEW_BEFORE[state] = known
-        return known[1], Answers(put)
+        return known[1:]
 
     def _put(self, habits: KnownHabits, said: Said, question: Question, bit: bool) -> Told:
         """Return an answer as of people with these habits; who came after they were found is as they were."""
