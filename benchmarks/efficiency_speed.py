@@ -139,6 +139,7 @@ def speeds(quick: bool = False) -> dict[str, Any]:
     for one in learners_to_time(quick):
         rows, rounds = min(one.rows, 200 if quick else 3000), 2 if quick else 5
         _streamed(one, min(rows, 100))  # compiles
+        _each(one, min(rows, 100))
         times = [(_streamed(one, rows), _stepped(one, 20 if quick else 200)) for _ in range(rounds)]
         us, numpy = (min(column) for column in zip(*times, strict=True))
         each = _each(one, rows)
@@ -152,7 +153,8 @@ def _each(one: Timed, rows: int) -> list[float]:
     stamps = [time.process_time()]
     live, respondent = Stream(one.learner, history=False), Oracle(one.hidden[:rows])
     in_order(live, one.X[:rows], respondent, range(rows), None, lambda *_: stamps.append(time.process_time()))
-    return (np.diff(stamps) * 1e3).tolist()
+    each: list[float] = (np.diff(stamps) * 1e3).tolist()
+    return each
 
 
 def first_uses(models: Iterable[str]) -> list[dict[str, Any]]:

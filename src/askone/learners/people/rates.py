@@ -26,8 +26,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
-from scipy.special import expit, logit
-from scipy.stats import beta
+from scipy.special import betainc, expit, logit
 
 from askone._common.types import Array
 from askone.learners.people.habits import KnownHabits
@@ -216,7 +215,7 @@ def _blind() -> Array:
 @cache
 def _log_prior(mean: float) -> Array:
     """Return the log of the prior at each (g, l)."""
-    alone = np.diff(beta.cdf(_EDGES, _STRENGTH * mean, _STRENGTH * (1 - mean)), axis=1)[:, 0]
+    alone = np.diff(betainc(_STRENGTH * mean, _STRENGTH * (1 - mean), _EDGES), axis=1)[:, 0]
     alone = np.maximum(alone / alone.sum(), 1e-12)
     both = (1.0 - _BLIND) * (0.5 * np.diag(alone) + 0.5 * np.outer(alone, alone)) + _BLIND * _blind()
     # Nobody says the contrary of the truth more often than not: else a model and its crowd could be upside down.
