@@ -53,9 +53,9 @@ class CampaignService:
         if self._refit is not None:
             self._refit(self._campaign)
 
-    def warm_up(self, go_on: Callable[[], bool]) -> None:
-        """Load what the first question needs, as long as ``go_on`` says so."""
-        self._campaign.warm(go_on)
+    def warm_up(self) -> None:
+        """Load what the first question needs; in any thread."""
+        self._campaign.warm()
 
     def brief(self, person: str) -> BriefResponse:
         """Return what a person should know before the first question."""
