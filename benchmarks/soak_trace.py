@@ -116,7 +116,8 @@ def served(log: Path, wall: float) -> list[Served]:
 
 def told(wait: Wait, since: str, requests: Sequence[Served], canary: Canary, notes: Sequence[tuple[float, str]]) -> str:
     """A wait in words, with the slowest requests at that time."""
-    beside = [one for one in requests if one.begun < wait.ended and one.ended > wait.begun]
+    # 400: connections that are never used well are given up after some seconds.
+    beside = [one for one in requests if one.status != 400 and one.begun < wait.ended and one.ended > wait.begun]
     slowest = sorted(beside, key=lambda one: one.begun - one.ended)[:_NAMED]
     slow = "; ".join(f"{one.what} {one.ended - one.begun:.2f} s ({one.status})" for one in slowest)
     seen = [note for at, note in notes if wait.begun < at < wait.ended][-1:]

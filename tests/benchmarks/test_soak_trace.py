@@ -25,6 +25,7 @@ class Silent:
 LOG = """askone serves http://127.0.0.1:1
 {"at": 1010.0, "method": "POST", "route": "/exclude", "status": 200, "ms": 4000.00}
 {"at": 1012.5, "method": "GET", "route": "/people", "status": 200, "ms": 100.00}
+{"at": 1010.5, "method": "POST", "route": "/answers", "status": 400, "ms": 9000.00}
 {"at": 1020.0, "method": "GET", "route": "/later", "status": 200, "ms": 9000.00}
 {"at": 1013.0, "met"""
 

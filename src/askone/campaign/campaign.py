@@ -22,7 +22,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, final, overload
 
 import numpy as np
@@ -167,18 +166,20 @@ class Campaign:
             self._states.keep(self.projection)
             self._states.keep_projection(self.projection)
 
-    def warm(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them."""
+    def warm(self) -> None:
+        """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them.
+
+        People are served meanwhile, but for a question's time.
+        """
         with self._lock:
             projection, plan = self.projection, self._planner.plan("", self.projection.numbers)
             if plan is None:
                 return
             drafts = [self._planner.draft(plan._replace(role=role), projection.state) for role in ("exam", "")]
-            state, X = projection.state, self._row_cache.features([plan.position])
-            for i in takewhile(lambda _: go_on(), range(_WARM)):
-                state = projection.learner.tell(state, X[0], drafts[1].question, i % 3 == 0)
-            if go_on():
-                projection.learner.predict(state, X)
+            learner, state, X = projection.learner, projection.state, self._row_cache.features([plan.position])
+        for i in range(_WARM):
+            state = learner.tell(state, X[0], drafts[1].question, i % 3 == 0)
+        learner.predict(state, X)
 
     def refresh(self) -> None:
         """Catch up with what other processes wrote."""

@@ -57,9 +57,9 @@ class CampaignService:
         """Return how far the model is that is made anew, if it is (see ``Campaign.anew``)."""
         return self._campaign.anew
 
-    def warm_up(self, go_on: Callable[[], bool]) -> None:
-        """Load what the first question needs, as long as ``go_on`` says so."""
-        self._campaign.warm(go_on)
+    def warm_up(self) -> None:
+        """Load what the first question needs; in any thread."""
+        self._campaign.warm()
 
     def brief(self, person: str) -> BriefResponse:
         """Return what a person should know before the first question."""

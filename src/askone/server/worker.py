@@ -130,7 +130,7 @@ class Worker:
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._ended, self._took = -_BUSY, 0.0
-        self._learning = _Learning(name, self.is_idle)
+        self._learning = _Learning(name, self._queue.empty)
         self._thread = threading.Thread(target=self._run, name=f"campaign {name}", daemon=True)
         self._thread.start()
 
@@ -146,10 +146,6 @@ class Worker:
         self.used = time.monotonic()
         self._queue.put(job)
         return job.waiting
-
-    def is_idle(self) -> bool:
-        """Return whether nobody waits to be served."""
-        return self._queue.empty()
 
     def stop(self) -> None:
         """End after what waits; returns at once."""

@@ -236,6 +236,28 @@ def test_states_are_weighed_while_people_may_be_served(any_store, monkeypatch):
     assert not any(weighed)
 
 
+def test_people_are_served_while_what_they_need_is_loaded(store, monkeypatch):
+    campaign = stage(store, PRICES)
+    begun, gate, kind = threading.Event(), threading.Event(), type(campaign.projection.learner)
+    tell, warming = kind.tell, threading.Thread(target=campaign.warm)
+
+    def slow(*given):
+        if threading.current_thread() is warming:
+            begun.set()
+            assert gate.wait(HANGS)
+        return tell(*given)
+
+    monkeypatch.setattr(kind, "tell", slow)
+    before = state_of(campaign)
+    warming.start()
+    assert begun.wait(HANGS)
+    [serving] = campaign.serve([Next("ann")], 1.0, learn=False)
+    assert serving.question is not None
+    gate.set()
+    warming.join(HANGS)
+    assert state_of(campaign)[0] == before[0]
+
+
 def test_people_are_served_while_a_lesson_is_learnt_and_what_they_take_back_is_not_learnt(any_store, monkeypatch):
     """One lesson may be a fit of all answers: whoever serves goes on by the state that there is."""
     campaign = stage(any_store, PRICES, rows=200)

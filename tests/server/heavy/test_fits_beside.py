@@ -70,7 +70,7 @@ def test_nobody_waits_for_a_fit(any_store, beside, monkeypatch):
     until(lambda: not beside._begun)
     service.learn(lambda: True)
     until(lambda: not beside._begun)
-    campaign.refresh()
+    campaign.learn()
     assert same(campaign, Campaign.open(campaign.store, campaign.name, fresh=True))
 
 
@@ -84,7 +84,8 @@ def test_a_process_of_its_own_makes_them(campaign, beside, monkeypatch, tmp_path
         nobody.setattr(registry, "names", tuple)
         answered(CampaignService(campaign, beside.consider), 8)
         until(lambda: fits_of(campaign))
-    campaign.refresh()
+        until(lambda: not beside._begun)
+    campaign.learn()
     assert campaign.projection.state.at >= 6
     assert same(campaign, Campaign.open(campaign.store, campaign.name, fresh=True))
     beside.sweep()

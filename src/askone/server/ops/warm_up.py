@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
-from functools import partial
 
 from threadpoolctl import threadpool_limits
 
@@ -18,6 +17,7 @@ from askone.campaign import lazy
 from askone.server._campaign_service import CampaignService
 from askone.server._context import Services
 from askone.server.ops.memory import GarbageCollector
+from askone.server.worker import Worker
 from askone.store.store import Store
 
 CAMPAIGNS = 4
@@ -38,11 +38,16 @@ async def warm_up(services: Services, limits: contextlib.ExitStack, garbage: Gar
     finally:
         services.ready.set()
     for name in latest:  # one that cannot be opened says so to whoever wants it
-        worker = services.workers[name]
-        await asyncio.gather(worker.run(partial(CampaignService.warm_up, go_on=worker.is_idle)), return_exceptions=True)
+        await asyncio.gather(_opened(services.workers[name]), return_exceptions=True)
     await asyncio.sleep(_PAUSE)
     await _import_all(_REST, limits)
     garbage.freeze()
+
+
+async def _opened(worker: Worker) -> None:
+    """Open a campaign, and load what its questions need beside: people may wait for it already."""
+    service: CampaignService = await worker.run(lambda service: service)
+    await asyncio.to_thread(service.warm_up)
 
 
 def limit_blas_threads(limits: contextlib.ExitStack) -> None:
