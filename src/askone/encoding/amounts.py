@@ -32,8 +32,8 @@ _PLACES: Final = {  # in India, figures before the last thousand are parted by t
 }
 _OTHER: Final = {".": ",", ",": "."}
 _CODE: Final = re.compile(r"0[0-9]|[0-9]{16}")  # 007 and long numbers are names
-_MOSTLY: Final = 0.9
-"""Share of a column's cells that are amounts; others, such as "on request", count as missing."""
+MOSTLY: Final = 0.9
+"""Share of a column's cells that are amounts, or dates; others, such as "on request", count as missing."""
 
 
 @final
@@ -83,14 +83,15 @@ def reading_of(cells: Sequence[Any]) -> Reading | None:
     """
     known = [text for cell in cells if cell is not None and (text := str(cell).strip()) not in MISSING]
     matches = [one for one in map(_AMOUNT.fullmatch, known) if one is not None]
-    unit = Counter(map(_unit, matches)).most_common(1)[0][0] if matches else ""
+    units = Counter(filter(None, map(_unit, matches))).most_common(1)  # spreadsheets have numbers without it beside
+    unit = units[0][0] if units else ""
     found = [one for one in matches if _unit(one) in ("", unit)]
-    if not found or len(found) < _MOSTLY * len(known) or any(_CODE.match(one["digits"]) for one in found):
+    if not found or len(found) < MOSTLY * len(known) or any(_CODE.match(one["digits"]) for one in found):
         return None
     digits = Counter(one["digits"] for one in found)
     votes = {decimal: _votes(digits, decimal) for decimal in _PLACES}
     best = max(votes, key=lambda decimal: votes[decimal])
-    return Reading(best, unit) if votes[best][0] >= _MOSTLY * len(known) else None
+    return Reading(best, unit) if votes[best][0] >= MOSTLY * len(known) else None
 
 
 def _votes(digits: Counter[str], decimal: str) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
-from askone.encoding.amounts import reading_of
+from askone.encoding.amounts import MISSING, MOSTLY, reading_of
 from askone.encoding.dates import as_days, has_day_first
 
 Kind = Literal["number", "amount", "category", "date", "text", "image", "url", "vector"]
@@ -36,7 +36,7 @@ def kind_of_texts(texts: Sequence[str]) -> Kind:
 
     >>> kind_of_texts(["red", "blue", "red"]), kind_of_texts(["https://a.org"]), kind_of_texts(["a", "b"])
     ('category', 'url', 'text')
-    >>> kind_of_texts(["2026-03-01", "2026-03-02 12:30"])
+    >>> kind_of_texts(["2026-03-01", "2026-03-02 12:30", "?"])
     'date'
     >>> kind_of_texts(["€5", "€1,200", "n/a"]), kind_of_texts([f"{n:,}" for n in range(2000)])
     ('amount', 'amount')
@@ -50,8 +50,8 @@ def kind_of_texts(texts: Sequence[str]) -> Kind:
     again = len(levels) <= min(_LEVELS, 2 * len(texts) // 3) or (len(levels) <= 3 < len(texts))
     if texts and again and max(map(len, levels)) <= _SHORT:
         return "category"
-    day_first = has_day_first(texts)
-    if texts and not any(math.isnan(as_days(text, day_first)) for text in texts):
+    day_first, given = has_day_first(texts), [text for text in texts if text.strip() not in MISSING]
+    if given and sum(not math.isnan(as_days(text, day_first)) for text in given) >= MOSTLY * len(given):
         return "date"
     return "text" if reading is None else "amount"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from askone.campaign.engine.stopping import scored
 from askone.campaign.engine.training_set import questions_of
 from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
+from askone.encoding.amounts import reading_of
 from askone.learners.abilities import blend
 from askone.store.entries import Row
 
@@ -173,15 +175,16 @@ def cloud(projection: Projection, labels: Kind, rows: Rows, predicted: Predicted
         return {"kind": labels.view_kind, "x": order, "columns": [], "points": marks, "prediction": None}
     contents = {row.position: row.content for row in rows(sorted({one.position for one in asked}))}
     columns = _columns(list(contents.values()))
+    cells = {one: dict(zip(contents, values, strict=True)) for one, values in columns.items()}
     said = dict(zip(contents, predicted(list(contents)), strict=True))
-    telling = {one: _telling([(row.get(one), said[place]) for place, row in contents.items()]) for one in columns}
+    telling = {one: _telling([(x, said[place]) for place, x in known.items()]) for one, known in cells.items()}
     name = column if column in columns else max(columns, key=lambda one: telling[one], default=None)
     places = [one.position for one in asked]
-    values = [mark["n"] if name is None else contents[p].get(name) for mark, p in zip(marks, places, strict=True)]
+    values = [mark["n"] if name is None else cells[name][p] for mark, p in zip(marks, places, strict=True)]
     drawn = [mark | {"x": x, "position": p} for mark, x, p in zip(marks, values, places, strict=True) if x is not None]
     axis = order if name is None else {"name": name, "kind": "number"}
     line = sorted({mark["position"]: [float(mark["x"]), float(said[mark["position"]])] for mark in drawn}.values())
-    return {"kind": labels.view_kind, "x": axis, "columns": columns, "points": drawn, "prediction": line or None}
+    return {"kind": labels.view_kind, "x": axis, "columns": list(columns), "points": drawn, "prediction": line or None}
 
 
 def _telling(pairs: Sequence[tuple[float | None, float]]) -> float:
@@ -202,10 +205,21 @@ def _telling(pairs: Sequence[tuple[float | None, float]]) -> float:
     return float((sums[counts > 0] ** 2 / counts[counts > 0]).sum() / len(pairs))
 
 
-def _columns(contents: Sequence[Any]) -> list[str]:
-    """Return columns that hold numbers in every row that has them."""
-    names = list(dict.fromkeys(name for content in contents for name in content))
-    return [name for name in names if all(_is_number(content.get(name)) for content in contents)]
+def _columns(contents: Sequence[Any]) -> dict[str, list[float | None]]:
+    """Return columns of numbers and amounts, None where there is none.
+
+    >>> _columns([{"size": 3, "price": "1,200 €", "name": "a"}, {"size": None, "price": "900 €", "name": "b"}])
+    {'size': [3, None], 'price': [1200.0, 900.0]}
+    """
+    found = dict[str, list[float | None]]()
+    for name in dict.fromkeys(name for content in contents for name in content):
+        cells = [content.get(name) for content in contents]
+        reading = None if all(map(_is_number, cells)) else reading_of(cells)
+        if reading is not None:
+            found[name] = [None if math.isnan(x) else x for x in reading.numbers(cells).tolist()]
+        elif all(map(_is_number, cells)):
+            found[name] = cells
+    return found
 
 
 def _is_number(value: Any) -> bool:

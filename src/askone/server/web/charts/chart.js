@@ -11,7 +11,7 @@ import { el, freshId, s, scroller, show } from "../shared/dom.js";
 export class Figure {
   constructor({ title, note = "", draw, table, empty, toggles = [], extra = null, by = "x", least = null }) {
     Object.assign(this, { title, draw, table, empty, by, least });
-    this.data = null;
+    this.data = undefined;
     this.options = {};
     this.at = null;
     const id = freshId("figure");
@@ -65,7 +65,7 @@ export class Figure {
     this.foot.hidden = this.value.hidden = this.note.hidden = !drawn;
     this.stage.tabIndex = drawn ? 0 : -1;
     if (!drawn) {
-      show(this.stage, el("p", { class: "empty" }, this.empty));
+      show(this.stage, el("p", { class: "empty" }, this.data === undefined ? "Loading …" : this.empty));
       this.svg = null;
       this.stops = [];
       return;
