@@ -30,7 +30,7 @@ from scipy.special import betaincinv, stdtrit
 
 from askone._common.types import Array
 from askone.campaign.engine.slips import NONE, Slips
-from askone.campaign.kinds.base import Part
+from askone.campaign.kinds.base import ErrorPart
 
 _STAKES = np.array([1 / 8, 1 / 4, 1 / 2, 0.9])
 ALPHA = 0.05
@@ -54,7 +54,7 @@ class Scored(NamedTuple):
     other: float
     most: float = 1.0
     heaviest: float = 1.0
-    part: Part | None = None
+    part: ErrorPart | None = None
 
     @property
     def is_far(self) -> bool:
