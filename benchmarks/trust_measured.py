@@ -15,7 +15,7 @@ from page import grid, spread
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
 from askone.campaign.engine.measurement import Scored, curve, reached
 from askone.campaign.engine.slips import Evidence, slip_rate
-from askone.campaign.kinds.base import ExamPlan, Kind, Part, Sat
+from askone.campaign.kinds.base import ErrorPart, ExamPlan, Kind, Sat
 from askone.campaign.kinds.classes import ClassNames
 from askone.campaign.kinds.number import Numbers
 from askone.campaign.kinds.order import Items
@@ -121,7 +121,7 @@ def campaign(kind: str, order: str, slip: float, learner: str, gold: bool, seed:
                 bit = check.question is not None and bool(check.question.answer(labels[place])) ^ flip
                 if check.score is not None:
                     pair, way = check.score, max(check.score)
-                    scores.append(Scored(n, pair[bit], pair[not bit], way, way, Part(True, share, check.window)))
+                    scores.append(Scored(n, pair[bit], pair[not bit], way, way, ErrorPart(True, share, check.window)))
                 if check.question is not None and not gold:
                     checks.append((check.chance, bit))
                 continue
@@ -129,7 +129,7 @@ def campaign(kind: str, order: str, slip: float, learner: str, gold: bool, seed:
             found = settings.exam(L, state, x, uniform, plan)
             bit = bool(found.question.answer(labels[place])) ^ flip
             bounds = found.most, found.most if found.heaviest is None else found.heaviest
-            part = None if found.window is None else Part(False, 1 - share, found.window)
+            part = None if found.window is None else ErrorPart(False, 1 - share, found.window)
             scores.append(Scored(n, found.score[bit], found.score[not bit], *bounds, part))
             # The errors of all rows take long to find and change slowly: they are looked at with every third exam.
             errors_now = errors_now if len(truth) % 3 else np.asarray(errors(L, state), dtype=float)

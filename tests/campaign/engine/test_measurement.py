@@ -11,7 +11,7 @@ from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
 from askone.campaign.engine import measurement
 from askone.campaign.engine.measurement import Measured, Scored, continued, corrected, curve
 from askone.campaign.engine.slips import NONE, Slips
-from askone.campaign.kinds.base import ExamPlan, Part, Sat
+from askone.campaign.kinds.base import ErrorPart, ExamPlan, Sat
 from askone.campaign.kinds.classes import ClassNames
 from askone.campaign.kinds.number import Numbers
 from askone.campaign.kinds.number_exam import Late, Piece, drawn, far_exam, laplace, number_exam, usual_error
@@ -291,12 +291,12 @@ def test_the_curve_needs_a_few_scores():
     assert wider.high - wider.low > points[-1].high - points[-1].low
 
 
-WAY, NEAR = 50.0, [Scored(n, 2.0, 4.0, 4.0, 4.0, Part(False, 0.8, 10.0)) for n in range(40)]
+WAY, NEAR = 50.0, [Scored(n, 2.0, 4.0, 4.0, 4.0, ErrorPart(False, 0.8, 10.0)) for n in range(40)]
 
 
 def with_far(hits, count, slips=NONE):
     """The last point of a curve of equal errors up to 10, with so many hits beyond."""
-    far = [Scored(0, WAY * (n < hits), WAY * (n >= hits), WAY, WAY, Part(True, 0.2, 10.0)) for n in range(count)]
+    far = [Scored(0, WAY * (n < hits), WAY * (n >= hits), WAY, WAY, ErrorPart(True, 0.2, 10.0)) for n in range(count)]
     return curve([*far, *NEAR], slips, most=2)[-1]
 
 
@@ -381,8 +381,8 @@ def test_a_target_is_one_of_all_errors():
     for _ in range(runs):
         far, hit, bit = rng.random((3, count))
         scores = [
-            Scored(0, WAY * hit, WAY * (1 - hit), WAY, WAY, Part(True, 0.5, 10.0)) if is_far
-            else Scored(0, 4.0 * bit, 4.0 * (1 - bit), 4.0, 4.0, Part(False, 0.5, 10.0))
+            Scored(0, WAY * hit, WAY * (1 - hit), WAY, WAY, ErrorPart(True, 0.5, 10.0)) if is_far
+            else Scored(0, 4.0 * bit, 4.0 * (1 - bit), 4.0, 4.0, ErrorPart(False, 0.5, 10.0))
             for is_far, hit, bit in zip(far < 0.5, hit < 0.04, bit < 0.25, strict=True)
         ]  # fmt: skip
         wrong += stopped(scores[:150], 2.9)

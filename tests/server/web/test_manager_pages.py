@@ -689,6 +689,9 @@ def test_of_an_error_that_may_be_nothing_only_the_most_is_told(page: Any, site: 
     band = {"value": 2, "low": 0, "high": 300}
     assert page.evaluate(told, [band, "mean error", "EUR"]) == ["at most 300 EUR", "in 95 of 100 cases"]
     assert page.evaluate(told, [{**band, "low": 1}, "mean error", "EUR"]) == ["2 EUR", "1 to 300 EUR"]
+    upto = {**band, "low": 1, "window": 80, "beyond": 56}
+    words = "1 to 300 EUR; errors count up to 80 EUR, larger ones may add up to 56 EUR"
+    assert page.evaluate(told, [upto, "mean error", "EUR"]) == ["2 EUR", words]
     share = {"value": 0.5, "low": 0, "high": 1}
     assert page.evaluate(told, [share, "share of right", ""]) == ["50 %", "0 % to 100 %"]
 

@@ -30,7 +30,7 @@ from scipy.special import betaincinv, stdtrit
 
 from askone._common.types import Array
 from askone.campaign.engine.slips import NONE, Slips
-from askone.campaign.kinds.base import Part
+from askone.campaign.kinds.base import ErrorPart
 
 _STAKES = np.array([1 / 8, 1 / 4, 1 / 2, 0.9])
 ALPHA = 0.05
@@ -54,7 +54,7 @@ class Scored(NamedTuple):
     other: float
     most: float = 1.0
     heaviest: float = 1.0
-    part: Part | None = None
+    part: ErrorPart | None = None
 
     @property
     def is_far(self) -> bool:
@@ -104,7 +104,8 @@ def curve(scores: Sequence[Scored], slips: Slips = NONE, share: bool = False, mo
     for end in ends:
         n = near[end - 1].n
         point = _point(n, _later(near[:end]), slips, share)
-        found.append(_whole(point, _later(near[:end]), [one for one in far if one.n <= n], slips))
+        beyond = [one for one in far if one.n <= n]
+        found.append(point if share else _whole(point, _later(near[:end]), beyond, slips))
     return found
 
 
@@ -146,8 +147,8 @@ def _point(n: int, scores: Sequence[Scored], slips: Slips, share: bool) -> Measu
 def _whole(point: Measured, near: Sequence[Scored], far: Sequence[Scored], slips: Slips) -> Measured:
     """Return a point with what is known of errors beyond the window."""
     windows = [one.part.window for one in near if one.part is not None]
-    if not windows:
-        return point
+    if not windows:  # an older log: errors counted up to what it does not say
+        return point._replace(beyond=None)
     far = [one for one in far if one.part is not None and one.part.window <= _NEAR_ENOUGH * max(windows)]
     if not far:
         return point._replace(window=max(windows), beyond=None)

@@ -14,7 +14,7 @@ from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.second_opinions import SecondOpinions, tells_nothing
 from askone.campaign.engine.training_set import teaches
-from askone.campaign.kinds.base import EXAM_UNIFORMS, Check, ExamPlan, Part
+from askone.campaign.kinds.base import EXAM_UNIFORMS, Check, ErrorPart, ExamPlan
 from askone.campaign.settings.settings import Settings
 from askone.learners.abilities import Forecasts
 from askone.questions.base import Question
@@ -283,7 +283,7 @@ class Planner:
         score = [*exam.score, exam.most, exam.most if exam.heaviest is None else exam.heaviest]
         about = {"score": score, "predicted": exam.predicted, "expected": exam.expected, "aim": made_by.aim}
         if far and exam.window is not None:
-            about["part"] = Part(False, 1 - checks, exam.window)
+            about["part"] = ErrorPart(False, 1 - checks, exam.window)
         # By lot it was to ask beyond the window: where nothing is left, it says that, and nothing of the window.
         return exam.question, {**aside, "role": "exam", **about, **noted}
 
@@ -320,5 +320,5 @@ def _noted(check: Check, share: float, unknown: bool) -> dict[str, Any]:
             found["chance"] = check.chance
     if check.score is not None:
         bound = max(check.score)
-        found |= {"score": [*check.score, bound, bound], "part": Part(True, share, check.window)}
+        found |= {"score": [*check.score, bound, bound], "part": ErrorPart(True, share, check.window)}
     return found

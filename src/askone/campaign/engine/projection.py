@@ -26,7 +26,7 @@ from askone.campaign.engine.training_set import (
     late_lessons,
     number_of,
 )
-from askone.campaign.kinds.base import Part, Sat
+from askone.campaign.kinds.base import ErrorPart, Sat
 from askone.errors import InvalidFile
 from askone.learners.abilities import KnowsPeople
 from askone.learners.base import Learner
@@ -208,7 +208,7 @@ class Projection:
             aside.get("chance"),
             aside.get("bag"),
             aside.get("expected"),
-            None if aside.get("part") is None else Part(*aside["part"]),
+            None if aside.get("part") is None else ErrorPart(*aside["part"]),
         )
         if aside.get("chance") is not None:
             self.checks.append(number)

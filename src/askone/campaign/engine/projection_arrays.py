@@ -25,7 +25,7 @@ from askone.campaign.engine.training_set import (
     Lesson,
     QuestionReader,
 )
-from askone.campaign.kinds.base import Part, Sat
+from askone.campaign.kinds.base import ErrorPart, Sat
 from askone.questions.registry import question_from_json
 from askone.session.bags import Pace
 from askone.store.entries import entry_from_json
@@ -170,7 +170,7 @@ def _adopt_asked(
         if asked[n].score is not None:
             asked[n].score = tuple(asked[n].score)
         if asked[n].part is not None:
-            asked[n].part = Part(*asked[n].part)
+            asked[n].part = ErrorPart(*asked[n].part)
     # Who said it, and its id, stand where it can be taken back.
     who = np.repeat(np.arange(len(names)), arrays["people"][:, 0]) if names else np.zeros(0, dtype=np.int64)
     seqs, places = _columns(arrays["given"], 2)

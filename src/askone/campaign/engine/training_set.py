@@ -17,7 +17,7 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any, NamedTuple, cast, final
 
-from askone.campaign.kinds.base import Part
+from askone.campaign.kinds.base import ErrorPart
 from askone.learners.abilities import Forecasts, Refits, TakesRanges, able
 from askone.learners.base import Learner
 from askone.questions.base import Question
@@ -111,7 +111,7 @@ class AskedQuestion:
     """The first question of those that were asked at once."""
     expected: float | None = None
     """The error that the model expected of an exam's row."""
-    part: Part | None = None
+    part: ErrorPart | None = None
     """Which part of the error its score measures; None: all there is, or nobody asked beyond (older logs)."""
     given: list[GivenAnswer] = field(default_factory=list)
 

@@ -75,7 +75,7 @@ class Check(NamedTuple):
 
 
 @final
-class Part(NamedTuple):
+class ErrorPart(NamedTuple):
     """Which part of the error an exam measured: up to the window or, ``far``, beyond it; the ``share`` of exams for it.
 
     It is drawn by lot which part, so that the score over the share has the whole error for its mean.

@@ -124,7 +124,7 @@ def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
         "latest": plain[-1] if plain else None,
         "target": settings.ask.target,
         "slips": {"rate": slips.rate, "low": slips.low, "high": slips.high},
-        "waiting": None if found else {"have": sum(1 for _ in scored(projection)), "need": FIRST},
+        "waiting": None if found else {"have": sum(not one.is_far for one in scored(projection)), "need": FIRST},
     }
     forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
     return {"curve": learning, "forecast": forecast, "drift": drifting(projection, settings)}

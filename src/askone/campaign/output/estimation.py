@@ -72,7 +72,7 @@ def _scored(campaign: Campaign) -> list[Scored]:
     """Return the exams that were answered, in the order of their answers."""
     projection = campaign.projection
     lessons = ((projection.asked[lesson.number], lesson.answer) for lesson in projection.lessons.all)
-    exams = [(asking, answer) for asking, answer in lessons if asking.score is not None and not asking.is_far]
+    exams = [(asking, answer) for asking, answer in lessons if asking.score is not None and asking.role != "check"]
     questions = questions_of([asking for asking, _ in exams])
     return [(asking, question, answer) for (asking, answer), question in zip(exams, questions, strict=True)]
 
