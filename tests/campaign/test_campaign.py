@@ -258,6 +258,7 @@ def test_a_minority_is_outvoted(store):
     assert stats["ann"]["agreement"] == 0.5
     one(campaign, Exclude("boss", "x1", "ann"), 5.0)
     assert campaign.projection.lessons.all == []  # one against one: not decided
+    assert campaign.projection.agreement() == {"ann": (1, 2), "bob": (0, 1), "cid": (0, 1)}
     assert one(campaign, Next("dan"), 6.0).question.number == 0  # somebody else is asked instead
     one(campaign, Include("boss", "x2", "ann"), 7.0)
     assert [lesson.answer for lesson in campaign.projection.lessons.all] == [True]

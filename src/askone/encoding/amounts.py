@@ -32,6 +32,7 @@ _PLACES: Final = {  # in India, figures before the last thousand are parted by t
 }
 _OTHER: Final = {".": ",", ",": "."}
 _CODE: Final = re.compile(r"0[0-9]|[0-9]{16}")  # 007 and long numbers are names
+_HOUSE: Final = re.compile(r"[0-9]+[A-Za-z]")  # and so are 12 and 12a
 MOSTLY: Final = 0.9
 """Share of a column's cells that are amounts, or dates; others, such as "on request", count as missing."""
 
@@ -78,7 +79,7 @@ def reading_of(cells: Sequence[Any]) -> Reading | None:
     (Reading(decimal='.', unit='€'), Reading(decimal=',', unit='kg'), Reading(decimal=',', unit=''))
     >>> reading_of(["10,308 km", "9,120 km", "231.829 km"]), reading_of(["0.250 kg", "0.125 kg"])
     (Reading(decimal='.', unit='km'), Reading(decimal='.', unit='kg'))
-    >>> reading_of(["5 kg", "5 lb"]), reading_of(["007", "12"]), reading_of(["A1", "A2"]), reading_of([])
+    >>> reading_of(["5 kg", "5 lb"]), reading_of(["007", "12"]), reading_of(["A1", "A2"]), reading_of(["12", "12a"])
     (None, None, None, None)
     """
     known = [text for cell in cells if cell is not None and (text := str(cell).strip()) not in MISSING]
@@ -87,6 +88,8 @@ def reading_of(cells: Sequence[Any]) -> Reading | None:
     unit = units[0][0] if units else ""
     found = [one for one in matches if _unit(one) in ("", unit)]
     if not found or len(found) < MOSTLY * len(known) or any(_CODE.match(one["digits"]) for one in found):
+        return None
+    if any(not _unit(one) for one in found) and any(_HOUSE.fullmatch(one[0]) for one in found):
         return None
     digits = Counter(one["digits"] for one in found)
     votes = {decimal: _votes(digits, decimal) for decimal in _PLACES}

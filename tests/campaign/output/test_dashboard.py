@@ -5,9 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from askone.campaign.engine.commands import Exclude
+from askone.campaign.engine.stopping import scored
 from askone.campaign.output import dashboard
 from askone.store.entries import Row
-from staged import PRICES, play, price, stage
+from staged import PRICES, asking, one, play, price, stage
 
 
 @pytest.mark.parametrize(
@@ -41,3 +43,17 @@ def test_the_cloud_is_drawn_along_the_column_that_tells_most(store):
     assert drawn("noise", lambda places: [2.0 * place for place in places])["x"]["name"] == "noise"
     assert drawn(None, lambda places: [7.0 for _ in places])["x"]["name"] == "noise"  # nothing is known yet
     assert campaign.dashboard(100.0)["cloud"]["prediction"]
+
+
+def test_an_exam_that_is_asked_again_stands_where_it_was_asked(store):
+    campaign = stage(store, asking(PRICES, exam_share=0.5), rows=60)
+    play(campaign, ["ann", "bob"], price, 40)
+    one(campaign, Exclude("boss", "x1", "bob"), 900.0)
+    play(campaign, ["ann"], price, 40, start=1000.0)
+    projection = campaign.projection
+    numbers = [lesson.number for lesson in projection.lessons.all]
+    assert numbers != sorted(numbers)  # some of bob's were asked again, after later ones
+    exams = {n: projection.asked[n].score for n in numbers if projection.asked[n].score is not None}
+    bits = {lesson.number: lesson.answer for lesson in projection.lessons.all}
+    assert [found.score for found in scored(projection, as_asked=True)] == [exams[n][bits[n]] for n in sorted(exams)]
+    assert [found.score for found in scored(projection)] == [exams[n][bits[n]] for n in numbers if n in exams]

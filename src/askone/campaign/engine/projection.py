@@ -501,12 +501,15 @@ class Projection:
         return yes, len(said) - yes
 
     def agreement(self) -> dict[str, tuple[int, int]]:
-        """Return how often each person agrees with others who answered the same questions, and of how many answers."""
+        """Return how often each person agrees with others who answered the same questions, and of how many answers.
+
+        Whoever is excluded is nobody to agree with, but is told how often they did.
+        """
         found: dict[str, tuple[int, int]] = {}
         for number in self.several:
             given = self.asked[number].given
             for one in given:
-                others = [other for other in given if other.who != one.who]
+                others = [other for other in given if other.who != one.who and other.who not in self.excluded]
                 alike, of = found.get(one.who, (0, 0))
                 found[one.who] = (alike + sum(o.answer == one.answer for o in others), of + len(others))
         return found

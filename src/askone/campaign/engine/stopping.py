@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import final
 
 from askone.campaign.engine.measurement import Scored, reached
@@ -14,11 +15,16 @@ from askone.store.notices import StatusChanged
 
 _PATIENCE = 200
 """Whether the target is reached is looked at again after so small a part more answers: all scores are read for it."""
+_NUMBER = attrgetter("number")
 
 
-def scored(projection: Projection) -> Iterator[Scored]:
-    """Yield what the exams scored, in the order of their answers."""
-    for place, lesson in enumerate(projection.lessons.all, start=1):
+def scored(projection: Projection, as_asked: bool = False) -> Iterator[Scored]:
+    """Yield what the exams scored, in the order of their answers; ``as_asked``: in that of their questions.
+
+    A question that is asked again, as after somebody was excluded, measures the model that asked it first.
+    """
+    lessons = projection.lessons.all
+    for place, lesson in enumerate(sorted(lessons, key=_NUMBER) if as_asked else lessons, start=1):
         asking = projection.asked[lesson.number]
         if asking.score is not None:
             most, heaviest = (math.inf if bound is None else bound for bound in (asking.most, asking.heaviest))

@@ -96,7 +96,8 @@ def said(projection: Projection) -> dict[str, int]:
 
 def points(projection: Projection, labels: Kind) -> list[Measured]:
     """Return the measured error along the campaign, from answers alone (see ``measurement``)."""
-    return curve(list(scored(projection)), projection.slips.of_majority(projection.overlap), labels.is_share)
+    found = list(scored(projection, as_asked=True))
+    return curve(found, projection.slips.of_majority(projection.overlap), labels.is_share)
 
 
 def drifting(projection: Projection, settings: Settings) -> dict[str, float] | None:
