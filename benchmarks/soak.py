@@ -33,7 +33,7 @@ from typing import Any
 import killing
 import numpy as np
 from page import arguments, grid, keep_page, machine, taken_with
-from soak_actors import FINE, Actor, Attacker, Excluder, Manager, SilentProxy, Uploader
+from soak_actors import AGAIN, FINE, Actor, Attacker, Excluder, Manager, SilentProxy, Uploader
 from soak_trace import Canary, Watcher, served, told
 
 from askone.store.open import open_store
@@ -244,6 +244,7 @@ _LINES: tuple[tuple[str, Callable[[dict[str, Any]], Any]], ...] = (
     ("full disks", lambda one: one["faults"].get("full disks", 0)),
     ("silent database", lambda one: one["faults"].get("silences")),
     ("looks and exports by managers", lambda one: one["done"].get("looks", 0) + one["done"].get("exports", 0)),
+    ("of these, told to come again as the model is made anew", lambda one: one["done"].get(AGAIN, 0)),
     ("uploads; campaigns made", lambda one: f"{one['done'].get('uploads', 0)}; {one['done'].get('campaigns made', 0)}"),
     ("exclusions and inclusions", lambda one: one["done"].get("exclusions", 0)),
     ("bad connections", lambda one: one["done"].get("bad connections", 0)),

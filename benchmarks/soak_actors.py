@@ -19,6 +19,8 @@ API = "/api/v1"
 FINE = frozenset({200, 201, 304, 404, 409, 422, 429, 503, 507})
 """What a manager may be told; 503 and 507 while a fault lasts, which is looked at where the faults are known."""
 
+AGAIN = "looks to come again"
+
 
 class Actor(Worker):
     """Does one thing after the other until it is over; ``told`` are statuses with the time when they came."""
@@ -41,6 +43,9 @@ class Actor(Worker):
 
     def ask(self, what: str, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
         status, _, text = request(self.port, method, API + path, body, self.token, **headers)
+        if status == 503 and b"made_anew" in text:  # as promised, while somebody is excluded over and over
+            self.done.update((what, AGAIN))
+            return status, text
         self.told.append((time.monotonic(), status, f"{method} {path}"))
         if status < 300:
             self.done[what] += 1

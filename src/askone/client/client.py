@@ -298,7 +298,10 @@ class Client:
         self._json("POST", self._path(f"questions/{number}/ruling"), {"answer": answer})
 
     def exclude(self, person: str) -> int:
-        """Let nothing that a person answered count; returns how many answers that were."""
+        """Let nothing that a person answered count; returns how many answers that were.
+
+        ``person`` is the ``id`` that ``people`` tells, not a name: names may change.
+        """
         return int(self._json("POST", self._path(f"people/{quote(person, safe='')}/exclude"), {})["answers"])
 
     def include(self, person: str) -> int:
